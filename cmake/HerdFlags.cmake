@@ -1,0 +1,38 @@
+# HerdFlags: how every target is compiled. One interface target, `herd_flags`; presets set the options.
+option(HERD_WERROR "Warnings are errors" OFF)
+option(HERD_HARDEN "Hardening flags and link-time optimisation" OFF)
+option(HERD_COVERAGE "Instrument for gcov" OFF)
+option(HERD_FUZZ "Build the libFuzzer targets" OFF)
+set(HERD_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them")
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+add_library(herd_flags INTERFACE)
+target_compile_definitions(herd_flags INTERFACE _GNU_SOURCE HERD_VERSION="${PROJECT_VERSION}")
+target_compile_options(herd_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual
+  -Wformat=2 -Wundef -Wvla -Wwrite-strings -fno-common -fno-strict-aliasing)
+if(HERD_WERROR)
+  target_compile_options(herd_flags INTERFACE -Werror)
+endif()
+if(HERD_SANITIZE)
+  target_compile_options(herd_flags INTERFACE
+    -O1 -g -fsanitize=${HERD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(herd_flags INTERFACE -fsanitize=${HERD_SANITIZE})
+endif()
+if(HERD_FUZZ)
+  target_compile_options(herd_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(HERD_COVERAGE)
+  target_compile_options(herd_flags INTERFACE --coverage -O0 -g)
+  target_link_options(herd_flags INTERFACE --coverage)
+endif()
+if(HERD_HARDEN)
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+  target_compile_options(herd_flags INTERFACE
+    -fstack-protector-strong -fstack-clash-protection -fcf-protection=full -D_FORTIFY_SOURCE=3)
+  target_link_options(herd_flags INTERFACE -pie -Wl,-z,relro,-z,now,-z,noexecstack)
+endif()

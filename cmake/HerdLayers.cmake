@@ -1,0 +1,36 @@
+# HerdLayers: one folder is one target, and its link line is the rule of what it may use.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+foreach(package libmicrohttpd gnutls libcurl libcjson yaml-0.1 libpcre2-8 sqlite3 openssl)
+  string(MAKE_C_IDENTIFIER ${package} name)
+  pkg_check_modules(${name} REQUIRED IMPORTED_TARGET ${package})
+endforeach()
+
+# herd_layer(NAME USES layer... PRIVATE package...): the static library `herd_NAME` of this folder.
+function(herd_layer name)
+  cmake_parse_arguments(LAYER "" "" "USES;PRIVATE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+  add_library(herd_${name} STATIC ${sources})
+  target_include_directories(herd_${name} PUBLIC ${PROJECT_SOURCE_DIR}/shared)
+  target_link_libraries(herd_${name} PUBLIC herd_flags PRIVATE ${LAYER_PRIVATE})
+  foreach(used ${LAYER_USES})
+    target_link_libraries(herd_${name} PUBLIC herd_${used})
+  endforeach()
+endfunction()
+
+# herd_program(NAME LAYER layer USES layer... PRIVATE package...): main.c of this folder as a program in
+# build/<preset>/bin, and all else of the folder as the library `herd_<layer>`, so that tests reach it.
+function(herd_program name)
+  cmake_parse_arguments(PROGRAM "" "LAYER" "USES;PRIVATE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+  list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/main.c)
+  add_library(herd_${PROGRAM_LAYER} STATIC ${sources})
+  target_include_directories(herd_${PROGRAM_LAYER} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(herd_${PROGRAM_LAYER} PUBLIC herd_flags PRIVATE ${PROGRAM_PRIVATE})
+  foreach(used ${PROGRAM_USES})
+    target_link_libraries(herd_${PROGRAM_LAYER} PUBLIC herd_${used})
+  endforeach()
+  add_executable(${name} main.c)
+  target_link_libraries(${name} PRIVATE herd_${PROGRAM_LAYER} ${PROGRAM_PRIVATE})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+endfunction()

@@ -1,0 +1,51 @@
+/* arena.h: memory that is freed together.
+ *
+ * One arena belongs to one piece of work: an admission request, a reconcile, a decoded document.
+ * Nobody frees parts. Memory comes zeroed and aligned for any type.
+ *
+ * Budget: an arena may be bounded. Work that runs under arena_run() and passes the budget is
+ * abandoned: arena_run returns -1 and the arena can be freed. So nothing that runs there may hold
+ * what is not in an arena (an open file, a lock, heap memory). Outside arena_run, passing the
+ * budget ends the process as exhaustion does (memory.h). */
+#ifndef HERD_BASE_ARENA_H
+#define HERD_BASE_ARENA_H
+
+#include "base/cleanup.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+
+/* Owned by the caller. `budget_bytes` 0 means no bound. */
+struct arena *arena_create(size_t budget_bytes);
+void arena_free(struct arena *arena);
+AUTO_DEFINE(arena_free, struct arena *)
+
+/* Forget everything that was allocated and keep one block for the next use. */
+void arena_reset(struct arena *arena);
+
+/* Zeroed, never NULL. */
+void *arena_alloc(struct arena *arena, size_t bytes);
+/* Not zeroed: for bytes that are written at once. */
+void *arena_bytes(struct arena *arena, size_t bytes);
+/* Make the newest allocation longer in place if it can be; false if it must be copied. */
+bool arena_extend(struct arena *arena, const void *newest, size_t old_bytes, size_t new_bytes);
+
+/* Bytes handed out since creation or reset. */
+size_t arena_used(const struct arena *arena);
+
+/* Run `work(context)`. 0, or -1 if it passed the budget and was abandoned on the way. */
+int arena_run(struct arena *arena, void (*work)(void *context), void *context);
+
+/* For tests: the `nth` allocation from now (1 is the next) behaves as if it passed the budget. */
+void arena_fail_at(struct arena *arena, size_t nth);
+
+#define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+#define arena_array(arena, type, count)                                                            \
+    ((type *)arena_alloc((arena), arena_array_bytes((count), sizeof(type))))
+
+/* count * size; ends the process on overflow, which only a caller without bounds reaches. */
+size_t arena_array_bytes(size_t count, size_t size);
+
+#endif

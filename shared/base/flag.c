@@ -1,0 +1,268 @@
+/* flag.c: a parser over a table. */
+#include "base/flag.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct unit {
+    struct str name;
+    int64_t nanoseconds;
+} units[] = {
+    /* Longest first, so that "ms" is not read as minutes. Go: time.ParseDuration. */
+    { STR_INIT("ns"), 1 },
+    { STR_INIT("us"), 1000 },
+    { STR_INIT("\xc2\xb5s"), 1000 },
+    { STR_INIT("\xce\xbcs"), 1000 },
+    { STR_INIT("ms"), 1000000 },
+    { STR_INIT("s"), 1000000000LL },
+    { STR_INIT("m"), 60 * 1000000000LL },
+    { STR_INIT("h"), 3600 * 1000000000LL },
+};
+
+static const struct unit *unit_at(struct str text)
+{
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (str_starts(text, units[i].name))
+            return &units[i];
+    return NULL;
+}
+
+/* One "1.5h" off the front of *text, added to *total in nanoseconds. */
+static bool take_part(struct str *text, __int128 *total)
+{
+    __int128 whole = 0;
+    __int128 fraction = 0;
+    __int128 scale = 1;
+    size_t i = 0;
+    size_t digits = 0;
+
+    for (; i < text->len && text->at[i] >= '0' && text->at[i] <= '9'; i++, digits++)
+        if ((whole = whole * 10 + (text->at[i] - '0')) > INT64_MAX)
+            return false;
+    if (i < text->len && text->at[i] == '.') {
+        for (i++; i < text->len && text->at[i] >= '0' && text->at[i] <= '9'; i++, digits++) {
+            if (scale > INT64_MAX / 10)
+                continue; /* finer than a nanosecond of an hour */
+            fraction = fraction * 10 + (text->at[i] - '0');
+            scale *= 10;
+        }
+    }
+
+    struct str rest = str_slice(*text, i, text->len);
+    const struct unit *unit = unit_at(rest);
+
+    if (digits == 0 || !unit)
+        return false;
+    *total += whole * unit->nanoseconds + fraction * unit->nanoseconds / scale;
+    *text = str_slice(rest, unit->name.len, rest.len);
+    return *total <= INT64_MAX;
+}
+
+bool duration_parse(struct str text, int64_t *ret_ms)
+{
+    __int128 total = 0;
+
+    if (str_eq(text, STR("0"))) {
+        *ret_ms = 0;
+        return true;
+    }
+    if (text.len && text.at[0] == '+')
+        text = str_slice(text, 1, text.len);
+    if (text.len == 0)
+        return false;
+    while (text.len)
+        if (!take_part(&text, &total))
+            return false;
+    *ret_ms = (int64_t)(total / 1000000);
+    return true;
+}
+
+static bool is_choice(const char *choices, struct str text)
+{
+    struct str rest = str_of(choices);
+    struct str choice;
+
+    while (str_split(&rest, '|', &choice))
+        if (str_eq(choice, text))
+            return true;
+    return false;
+}
+
+static int64_t parse_signed(struct str text, bool *ret_good)
+{
+    bool negative = text.len && text.at[0] == '-';
+    uint64_t number = 0;
+
+    *ret_good = str_to_u64(str_slice(text, negative, text.len), &number) && number <= INT64_MAX;
+    return negative ? -(int64_t)number : (int64_t)number;
+}
+
+/* `origin` names where the text came from: "--port" or "PORT". */
+static int set_value(const struct flag_row *row, const char *origin, struct str text,
+                     struct flag_value *ret_value, struct error *err)
+{
+    struct flag_value value = { .text = text };
+    bool good = true;
+
+    switch (row->type) {
+    case FLAG_STRING:
+        break;
+    case FLAG_BOOL:
+        good = str_eq(text, STR("true")) || str_eq(text, STR("false"));
+        value.number = str_eq(text, STR("true"));
+        if (!good)
+            return error_set(err, ERROR_BAD_REQUEST, "%s: '%.*s' is not true or false", origin,
+                             STR_ARG(text));
+        break;
+    case FLAG_INT:
+        value.number = parse_signed(text, &good);
+        if (!good)
+            return error_set(err, ERROR_BAD_REQUEST, "%s: '%.*s' is not a whole number", origin,
+                             STR_ARG(text));
+        break;
+    case FLAG_DURATION:
+        if (!duration_parse(text, &value.number))
+            return error_set(err, ERROR_BAD_REQUEST,
+                             "%s: '%.*s' is not a duration; write it like 30s, 250ms or 1h30m",
+                             origin, STR_ARG(text));
+        break;
+    case FLAG_CHOICE:
+        if (!is_choice(row->choices, text))
+            return error_set(err, ERROR_BAD_REQUEST, "%s: '%.*s' is not one of %s", origin,
+                             STR_ARG(text), row->choices);
+        break;
+    }
+    if (row->min != row->max && (value.number < row->min || value.number > row->max))
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "%s: %.*s is out of bounds; it must be %" PRId64 " to %" PRId64 "%s%s",
+                         origin, STR_ARG(text), row->min, row->max,
+                         row->type == FLAG_DURATION ? " ms" : "", "");
+    *ret_value = value;
+    return 0;
+}
+
+static int32_t find_row(const struct flag_row *rows, uint32_t count, struct str name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (str_eq(name, str_of(rows[i].name)))
+            return (int32_t)i;
+    return -1;
+}
+
+static int unknown_flag(const struct flag_row *rows, uint32_t count, struct str name,
+                        struct error *err)
+{
+    const char *nearest = NULL;
+    uint32_t best = 3;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t distance = str_distance(name, str_of(rows[i].name), best);
+
+        if (distance < best) {
+            best = distance;
+            nearest = rows[i].name;
+        }
+    }
+    if (nearest)
+        return error_set(err, ERROR_BAD_REQUEST, "unknown flag --%.*s; did you mean --%s?",
+                         STR_ARG(name), nearest);
+    return error_set(err, ERROR_BAD_REQUEST, "unknown flag --%.*s; --help lists the flags",
+                     STR_ARG(name));
+}
+
+static int take_environment(const struct flag_row *row, const char *(*getenv_of)(const char *),
+                            struct flag_value *value, struct error *err)
+{
+    const char *text = row->environment && getenv_of ? getenv_of(row->environment) : NULL;
+
+    if (!text)
+        return 0;
+    if (set_value(row, row->environment, str_of(text), value, err) < 0)
+        return -1;
+    value->given = true;
+    return 0;
+}
+
+int flags_parse(const struct flag_row *rows, uint32_t count, int argc, char **argv,
+                const char *(*getenv_of)(const char *name), struct arena *arena,
+                struct flag_values *ret_values, struct error *err)
+{
+    struct flag_values parsed = { rows, count, arena_array(arena, struct flag_value, count),
+                                  str_list_new(arena, 0), false };
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (set_value(&rows[i], rows[i].name, str_of(rows[i].default_text), &parsed.values[i],
+                      err) < 0 ||
+            take_environment(&rows[i], getenv_of, &parsed.values[i], err) < 0)
+            return -1;
+    }
+    for (int i = 1; i < argc; i++) {
+        struct str word = str_of(argv[i]);
+
+        if (str_eq(word, STR("-h")) || str_eq(word, STR("--help"))) {
+            parsed.help = true;
+            continue;
+        }
+        if (str_eq(word, STR("--"))) {
+            while (++i < argc)
+                str_list_push(&parsed.rest, str_of(argv[i]));
+            break;
+        }
+        if (!str_starts(word, STR("--"))) {
+            if (word.len > 1 && word.at[0] == '-')
+                return error_set(err, ERROR_BAD_REQUEST, "unknown flag %s; flags begin with --",
+                                 argv[i]);
+            str_list_push(&parsed.rest, word);
+            continue;
+        }
+
+        struct str name = str_slice(word, 2, word.len);
+        ptrdiff_t equals = str_find_char(name, '=', 0);
+        struct str text = { NULL, 0 };
+
+        if (equals >= 0) {
+            text = str_slice(name, (size_t)equals + 1, name.len);
+            name = str_slice(name, 0, (size_t)equals);
+        }
+
+        int32_t found = find_row(rows, count, name);
+
+        if (found < 0)
+            return unknown_flag(rows, count, name, err);
+        if (equals < 0) {
+            if (rows[found].type == FLAG_BOOL)
+                text = STR("true");
+            else if (i + 1 < argc)
+                text = str_of(argv[++i]);
+            else
+                return error_set(err, ERROR_BAD_REQUEST, "--%s needs a value", rows[found].name);
+        }
+        if (set_value(&rows[found], str_fmt(arena, "--%s", rows[found].name).at, text,
+                      &parsed.values[found], err) < 0)
+            return -1;
+        parsed.values[found].given = true;
+    }
+    *ret_values = parsed;
+    return 0;
+}
+
+void flags_help(const struct flag_row *rows, uint32_t count, struct strbuf *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct flag_row *row = &rows[i];
+
+        strbuf_fmt(out, "  --%s", row->name);
+        if (row->type == FLAG_CHOICE)
+            strbuf_fmt(out, "=%s", row->choices);
+        else if (row->type != FLAG_BOOL)
+            strbuf_fmt(out, "=%s", row->unit[0] ? row->unit : "text");
+        strbuf_fmt(out, "\n        %s", row->help);
+        if (row->default_text[0])
+            strbuf_fmt(out, " (default %s", row->default_text);
+        else
+            strbuf_lit(out, " (no default");
+        if (row->environment)
+            strbuf_fmt(out, "; environment %s", row->environment);
+        strbuf_lit(out, ")\n");
+    }
+}

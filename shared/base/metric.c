@@ -1,0 +1,257 @@
+/* metric.c: one mutex for the table; an update is a hash look-up and an addition. */
+#include "base/metric.h"
+
+#include "base/map.h"
+#include "base/memory.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct series {
+    struct str labels; /* rendered: a="x",b="y" */
+    double value;      /* of a histogram: the sum */
+    uint64_t count;
+    uint64_t *buckets;
+};
+
+struct metric {
+    struct dict *series;
+};
+
+struct metrics {
+    pthread_mutex_t lock;
+    const struct metric_row *rows;
+    uint32_t count;
+    struct metric *metrics;
+};
+
+static uint32_t bucket_count(const struct metric_row *row)
+{
+    uint32_t count = 0;
+
+    while (row->buckets && row->buckets[count] > 0)
+        count++;
+    return count;
+}
+
+static void render_labels(const struct metric_row *row, const struct str *labels, bool other,
+                          struct strbuf *out)
+{
+    for (int i = 0; i < METRIC_LABELS_MAX && row->labels[i]; i++) {
+        struct str value = other ? STR("other") : str_shown(out->arena, labels[i], 128);
+
+        if (i)
+            strbuf_char(out, ',');
+        strbuf_fmt(out, "%s=\"", row->labels[i]);
+        for (size_t k = 0; k < value.len; k++) {
+            if (value.at[k] == '"' || value.at[k] == '\\')
+                strbuf_char(out, '\\');
+            strbuf_char(out, value.at[k]);
+        }
+        strbuf_char(out, '"');
+    }
+}
+
+static void free_series(struct series *series)
+{
+    mem_free((char *)(uintptr_t)series->labels.at);
+    mem_free(series->buckets);
+    mem_free(series);
+}
+
+/* Under the lock. */
+static struct series *find_series(struct metrics *metrics, uint32_t id, const struct str *labels,
+                                  bool create)
+{
+    const struct metric_row *row = &metrics->rows[id];
+    struct metric *metric = &metrics->metrics[id];
+    AUTO(arena_free) struct arena *arena = NULL;
+    struct str key = STR("");
+
+    if (row->labels[0]) {
+        arena = arena_create(0);
+
+        struct strbuf rendered = strbuf_new(arena, 64);
+
+        render_labels(row, labels, false, &rendered);
+        key = strbuf_str(&rendered);
+    }
+
+    struct series *series = dict_get(metric->series, key);
+
+    if (series || !create)
+        return series;
+    if (dict_count(metric->series) >= METRIC_SERIES_MAX) {
+        struct strbuf rendered = strbuf_new(arena, 64);
+
+        render_labels(row, labels, true, &rendered);
+        key = strbuf_str(&rendered);
+        series = dict_get(metric->series, key);
+        if (series)
+            return series;
+    }
+    series = mem_new(struct series);
+    series->labels = str_make(mem_copy(key.at, key.len), key.len);
+    if (row->kind == METRIC_HISTOGRAM)
+        series->buckets = mem_alloc(sizeof(uint64_t) * (bucket_count(row) + 1));
+    dict_set(metric->series, key, series);
+    return series;
+}
+
+struct metrics *metrics_create(const struct metric_row *rows, uint32_t count)
+{
+    struct metrics *metrics = mem_new(struct metrics);
+
+    pthread_mutex_init(&metrics->lock, NULL);
+    metrics->rows = rows;
+    metrics->count = count;
+    metrics->metrics = mem_alloc(sizeof(struct metric) * count);
+    for (uint32_t i = 0; i < count; i++) {
+        metrics->metrics[i].series = dict_create();
+        if (!rows[i].labels[0])
+            find_series(metrics, i, NULL, true);
+    }
+    return metrics;
+}
+
+void metrics_free(struct metrics *metrics)
+{
+    if (!metrics)
+        return;
+    for (uint32_t i = 0; i < metrics->count; i++) {
+        size_t cursor = 0;
+        struct str key;
+        void *series;
+
+        while (dict_next(metrics->metrics[i].series, &cursor, &key, &series))
+            free_series(series);
+        dict_free(metrics->metrics[i].series);
+    }
+    pthread_mutex_destroy(&metrics->lock);
+    mem_free(metrics->metrics);
+    mem_free(metrics);
+}
+
+void metrics_add(struct metrics *metrics, uint32_t id, const struct str *labels, double amount)
+{
+    pthread_mutex_lock(&metrics->lock);
+    find_series(metrics, id, labels, true)->value += amount;
+    pthread_mutex_unlock(&metrics->lock);
+}
+
+void metrics_set(struct metrics *metrics, uint32_t id, const struct str *labels, double value)
+{
+    pthread_mutex_lock(&metrics->lock);
+    find_series(metrics, id, labels, true)->value = value;
+    pthread_mutex_unlock(&metrics->lock);
+}
+
+void metrics_observe(struct metrics *metrics, uint32_t id, const struct str *labels, double value)
+{
+    const struct metric_row *row = &metrics->rows[id];
+    uint32_t bucket = 0;
+
+    while (row->buckets[bucket] > 0 && value > row->buckets[bucket])
+        bucket++;
+    pthread_mutex_lock(&metrics->lock);
+
+    struct series *series = find_series(metrics, id, labels, true);
+
+    series->value += value;
+    series->count++;
+    series->buckets[bucket]++;
+    pthread_mutex_unlock(&metrics->lock);
+}
+
+double metrics_value(struct metrics *metrics, uint32_t id, const struct str *labels)
+{
+    pthread_mutex_lock(&metrics->lock);
+
+    const struct series *series = find_series(metrics, id, labels, false);
+    double value = 0;
+
+    if (series)
+        value = metrics->rows[id].kind == METRIC_HISTOGRAM ? (double)series->count : series->value;
+    pthread_mutex_unlock(&metrics->lock);
+    return value;
+}
+
+void metrics_remove(struct metrics *metrics, uint32_t id, const struct str *labels)
+{
+    pthread_mutex_lock(&metrics->lock);
+
+    struct series *series = find_series(metrics, id, labels, false);
+
+    if (series) {
+        dict_remove(metrics->metrics[id].series, series->labels);
+        free_series(series);
+    }
+    pthread_mutex_unlock(&metrics->lock);
+}
+
+static int compare_series(const void *left, const void *right)
+{
+    const struct series *const *a = left;
+    const struct series *const *b = right;
+
+    return str_cmp((*a)->labels, (*b)->labels);
+}
+
+static void render_sample(struct strbuf *out, const char *name, const char *suffix,
+                          struct str labels, double value)
+{
+    strbuf_fmt(out, "%s%s", name, suffix);
+    if (labels.len)
+        strbuf_fmt(out, "{%.*s}", STR_ARG(labels));
+    strbuf_fmt(out, " %.17g\n", value);
+}
+
+static void render_histogram(struct strbuf *out, const struct metric_row *row,
+                             const struct series *series)
+{
+    uint32_t count = bucket_count(row);
+    uint64_t total = 0;
+
+    for (uint32_t i = 0; i <= count; i++) {
+        total += series->buckets[i];
+        strbuf_fmt(out, "%s_bucket{%.*s%s", row->name, STR_ARG(series->labels),
+                   series->labels.len ? "," : "");
+        if (i < count)
+            strbuf_fmt(out, "le=\"%g\"", row->buckets[i]);
+        else
+            strbuf_lit(out, "le=\"+Inf\"");
+        strbuf_fmt(out, "} %llu\n", (unsigned long long)total);
+    }
+    render_sample(out, row->name, "_sum", series->labels, series->value);
+    render_sample(out, row->name, "_count", series->labels, (double)series->count);
+}
+
+void metrics_render(struct metrics *metrics, struct strbuf *out)
+{
+    static const char *const kinds[] = { "counter", "gauge", "histogram" };
+
+    pthread_mutex_lock(&metrics->lock);
+    for (uint32_t i = 0; i < metrics->count; i++) {
+        const struct metric_row *row = &metrics->rows[i];
+        struct dict *all = metrics->metrics[i].series;
+        size_t count = dict_count(all);
+        struct series **sorted = arena_array(out->arena, struct series *, count);
+        size_t cursor = 0;
+        struct str key;
+        void *series;
+
+        for (size_t k = 0; dict_next(all, &cursor, &key, &series); k++)
+            sorted[k] = series;
+        if (count > 1)
+            qsort(sorted, count, sizeof(*sorted), compare_series);
+        strbuf_fmt(out, "# HELP %s %s\n# TYPE %s %s\n", row->name, row->help, row->name,
+                   kinds[row->kind]);
+        for (size_t k = 0; k < count; k++) {
+            if (row->kind == METRIC_HISTOGRAM)
+                render_histogram(out, row, sorted[k]);
+            else
+                render_sample(out, row->name, "", sorted[k]->labels, sorted[k]->value);
+        }
+    }
+    pthread_mutex_unlock(&metrics->lock);
+}

@@ -1,0 +1,95 @@
+/* http_server.h: incoming HTTP and HTTPS, by libmicrohttpd.
+ *
+ * A server is a table of routes. A handler gets one complete request with an arena of its own and
+ * answers it once: from memory, or as a stream. Bounds are absolute: the time from first byte to
+ * last, the handshake, the size of headers, of one body and of all bodies together.
+ * Repeated Content-Length, Host and Transfer-Encoding are refused. */
+#ifndef HERD_IO_HTTP_SERVER_H
+#define HERD_IO_HTTP_SERVER_H
+
+#include "base/error.h"
+#include "base/metric.h"
+#include "base/str.h"
+#include "io/tls.h"
+
+struct http_server;
+struct http_exchange;
+
+/* What a handler may read. Borrowed for the handler's time; streams keep what they need in the
+ * exchange's arena, which lives until the stream ends. */
+struct http_exchange_view {
+    struct str method;
+    struct str path;  /* as sent, percent-decoded once; no NUL, no dot segments */
+    struct str query; /* raw, without '?' */
+    struct str body;
+    struct str content_type;
+    struct str peer;             /* numeric address */
+    struct str client_name;      /* CN of a verified client certificate; "" if none */
+    struct str client_groups;    /* its O values, '\n' between them */
+    struct arena *arena;
+    const struct http_route *route;
+};
+
+struct http_route {
+    const char *method; /* "" = any */
+    const char *path;   /* exact, or a prefix if it ends in "/" + "*" */
+    size_t body_max;    /* 0: a body is refused */
+    void (*handle)(struct http_exchange *exchange, void *context);
+    const char *label; /* for metrics and logs */
+};
+
+struct http_server_options {
+    const char *address; /* numeric, "" = all */
+    uint16_t port;       /* 0 = any free one; see http_server_port */
+    struct tls_source *tls;       /* NULL = plain HTTP */
+    struct str client_ca_pem;     /* ask for client certificates of this CA; "" = do not */
+    bool client_certificate_optional;
+    const struct http_route *routes; /* first match counts */
+    uint32_t route_count;
+    void *context; /* handed to handlers */
+    /* 0: each connection has a thread, and handlers may block and stream. N: N event threads share
+     * the connections, and handlers must answer from memory. */
+    uint32_t event_threads;
+    uint32_t connections_max;             /* 0 = LIMIT_CONNECTIONS */
+    uint32_t connections_per_address_max; /* 0 = LIMIT_CONNECTIONS_PER_ADDRESS */
+    int64_t request_ms;                   /* 0 = LIMIT_REQUEST_TIME; -1 = none (streams) */
+    int64_t idle_ms;                      /* 0 = LIMIT_IDLE_TIME */
+    size_t bodies_max;                    /* 0 = LIMIT_REVIEW_BODIES_ALL */
+    size_t arena_budget;                  /* of one request, without its body; 0 = LIMIT_REVIEW_ARENA */
+    /* Called when an exchange ended, from its thread; for metrics and access logs. May be NULL. */
+    void (*on_end)(void *context, const struct http_exchange_view *view, int status,
+                   int64_t duration_us);
+};
+
+/* Listens when it returns. NULL and an error that names address, port and what to do. */
+struct http_server *http_server_create(const struct http_server_options *options,
+                                       struct error *err);
+/* Stop listening, answer what is in flight for at most drain_ms, then close. Idempotent. */
+void http_server_drain(struct http_server *server, int64_t drain_ms);
+void http_server_free(struct http_server *server);
+AUTO_DEFINE(http_server_free, struct http_server *)
+uint16_t http_server_port(const struct http_server *server);
+uint32_t http_server_connections(const struct http_server *server);
+uint32_t http_server_in_flight(const struct http_server *server);
+/* From now on answers carry "Connection: close", so that peers move to another replica. */
+void http_server_lame_duck(struct http_server *server);
+
+const struct http_exchange_view *http_view(const struct http_exchange *exchange);
+/* A request header, "" if absent. */
+struct str http_header(const struct http_exchange *exchange, const char *name);
+/* A query parameter, percent-decoded; false if absent. The first one counts. */
+bool http_query(const struct http_exchange *exchange, struct str name, struct str *ret_value);
+
+/* Answer. Each exchange exactly once; a handler that returns without answering is a 500. Bytes are
+ * borrowed until the exchange ends: put them into its arena. */
+void http_answer(struct http_exchange *exchange, int status, const char *content_type,
+                 struct str body);
+void http_answer_header(struct http_exchange *exchange, const char *name, struct str value);
+/* Answer 200 with what `next` gives, chunk after chunk. `next` may block (only with a thread for
+ * each connection): > 0 bytes written to `into`, 0 nothing yet (it is called again), -1 the end.
+ * `end` is called once, also if the peer went away. */
+void http_answer_stream(struct http_exchange *exchange, const char *content_type,
+                        ptrdiff_t (*next)(void *context, char *into, size_t room),
+                        void (*end)(void *context), void *context);
+
+#endif

@@ -1,0 +1,60 @@
+/* tls.h: certificates: read, check, watch and issue them (OpenSSL); serve them (GnuTLS, which is what
+ * libmicrohttpd's TLS is).
+ *
+ * A tls_source is the certificate a server shows. It follows two files (the kubelet swaps them by a
+ * link), takes a new pair only when it is whole (parses, key and certificate match, not expired),
+ * and otherwise keeps the last good one and says why. */
+#ifndef HERD_IO_TLS_H
+#define HERD_IO_TLS_H
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/list.h"
+
+struct tls_source;
+
+/* -1/NULL with one line: which file, what is wrong with it, how to mend it. */
+struct tls_source *tls_source_create(const char *certificate_file, const char *key_file,
+                                     struct error *err);
+void tls_source_free(struct tls_source *source);
+AUTO_DEFINE(tls_source_free, struct tls_source *)
+/* Look at the files now. 1 if a new pair was taken, 0 if nothing changed, -1 and why if what stands
+ * there cannot be taken. From any one thread; connections may be opened meanwhile. */
+int tls_source_refresh(struct tls_source *source, struct error *err);
+/* Of the pair in use: wall time in ms, and its serial in hex. */
+int64_t tls_source_not_after_ms(const struct tls_source *source);
+struct str tls_source_serial(const struct tls_source *source, struct arena *arena);
+
+struct tls_pair {
+    struct str certificate_pem;
+    struct str key_pem;
+};
+
+struct tls_request {
+    struct str common_name;
+    struct str organization;    /* "" = none; Kubernetes reads groups from it */
+    struct str_list dns_names;  /* subject alternative names */
+    struct str_list addresses;  /* numeric */
+    int64_t not_before_ms;      /* wall */
+    int64_t not_after_ms;
+    bool is_ca;
+    bool for_client; /* extended key usage clientAuth, else serverAuth */
+};
+
+/* A new P-256 key and a certificate signed by `issuer`, or by itself if that is NULL. */
+int tls_issue(struct arena *arena, const struct tls_request *request, const struct tls_pair *issuer,
+              struct tls_pair *ret_pair, struct error *err);
+
+struct tls_facts {
+    struct str subject;
+    struct str serial; /* hex */
+    int64_t not_before_ms;
+    int64_t not_after_ms;
+    bool is_ca;
+};
+
+/* Of the first certificate in a PEM text. */
+int tls_inspect(struct arena *arena, struct str pem, struct tls_facts *ret_facts,
+                struct error *err);
+
+#endif
