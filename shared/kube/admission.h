@@ -1,0 +1,58 @@
+/* admission.h: AdmissionReview v1, in and out.
+ * Source: k8s.io/api/admission/v1/types.go; the API server's checks of an answer:
+ * k8s.io/apiserver/pkg/admission/plugin/webhook/request/admissionreview.go. */
+#ifndef HERD_KUBE_ADMISSION_H
+#define HERD_KUBE_ADMISSION_H
+
+#include "base/problem.h"
+#include "kube/resource.h"
+#include "text/json.h"
+
+enum admission_operation {
+    ADMISSION_CREATE,
+    ADMISSION_UPDATE,
+    ADMISSION_DELETE,
+    ADMISSION_CONNECT,
+};
+
+struct admission_request {
+    struct str uid;
+    struct kube_resource resource;
+    struct str sub_resource;
+    struct str name;
+    struct str namespace_;
+    enum admission_operation operation;
+    struct str username;
+    struct str user_uid;
+    struct json groups;
+    struct json user_extra;
+    struct json object;     /* absent or null on DELETE */
+    struct json old_object; /* absent or null on CREATE */
+    bool dry_run;
+};
+
+/* -1: not an AdmissionReview v1 with a request that has uid, resource and operation. */
+int admission_read(struct arena *arena, struct str body, struct admission_request *ret_request,
+                   struct error *err);
+
+struct admission_answer {
+    struct str uid;
+    bool allowed;
+    int code;             /* of a refusal: 422, 403, ... */
+    struct str reason;    /* of a refusal: "Invalid", ... */
+    struct str message;   /* of a refusal, for people */
+    const struct problems *causes; /* of a refusal: details.causes (denied ones only) */
+    struct kube_resource resource; /* for details.kind and .group */
+    struct str name;               /* for details.name */
+    struct str_list warnings;      /* kept within kubectl's limits: see admission_warn */
+    struct str patch;              /* RFC 6902 text; "" or "[]" = none. Never with a refusal */
+    struct str_list audit;         /* key, value, key, value ... for auditAnnotations */
+};
+
+/* Add a warning: control characters escaped, cut at 256 bytes; the API server drops what exceeds
+ * 4096 bytes in all, so beyond that one last warning counts the rest. */
+void admission_warn(struct admission_answer *answer, struct arena *arena, struct str text);
+
+void admission_write(const struct admission_answer *answer, struct strbuf *out);
+
+#endif

@@ -1,0 +1,35 @@
+/* event.h: core/v1 Events about an object, made and aggregated.
+ *
+ * Equal events (object, type, reason, message) become one with a count. One object may cause
+ * LIMIT_EVENTS_PER_OBJECT at once and then one every 5 minutes (client-go's spam filter). */
+#ifndef HERD_KUBE_EVENT_H
+#define HERD_KUBE_EVENT_H
+
+#include "kube/meta.h"
+#include "kube/resource.h"
+
+struct kube_event {
+    struct kube_resource resource; /* of the object it is about */
+    struct str namespace_;
+    struct str name;
+    struct str uid;
+    struct str resource_version;
+    bool warning; /* type Warning, else Normal */
+    struct str reason;
+    struct str message;
+};
+
+struct kube_event_log; /* remembers what was sent, to count repetitions; an object on the heap */
+
+struct kube_event_log *kube_event_log_create(struct str component, struct str instance);
+void kube_event_log_free(struct kube_event_log *log);
+
+enum kube_event_effect { EVENT_DROP, EVENT_CREATE, EVENT_PATCH };
+
+/* What to send: a whole Event to create, or a merge patch {count, lastTimestamp, message} for the
+ * Event `ret_name`. */
+enum kube_event_effect kube_event_step(struct kube_event_log *log, const struct kube_event *event,
+                                       int64_t now_wall_ms, struct arena *arena,
+                                       struct str *ret_name, struct str *ret_body);
+
+#endif

@@ -1,0 +1,14 @@
+/* names.h: what Kubernetes takes for a name, a label, a key.
+ * Source: k8s.io/apimachinery/pkg/util/validation/validation.go. */
+#ifndef HERD_KUBE_NAMES_H
+#define HERD_KUBE_NAMES_H
+
+#include "base/str.h"
+
+/* NULL if `text` is one; else why not, as a constant sentence that says what is allowed. */
+const char *kube_not_dns1123_label(struct str text);     /* at most 63 */
+const char *kube_not_dns1123_subdomain(struct str text); /* at most 253 */
+const char *kube_not_label_key(struct str text);         /* [prefix/]name */
+const char *kube_not_label_value(struct str text);       /* at most 63, may be empty */
+
+#endif

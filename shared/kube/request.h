@@ -1,0 +1,58 @@
+/* request.h: what to ask an API server, as a value: the URL's path and query, the verb, the body. */
+#ifndef HERD_KUBE_REQUEST_H
+#define HERD_KUBE_REQUEST_H
+
+#include "kube/resource.h"
+
+enum kube_verb {
+    KUBE_GET,
+    KUBE_LIST,
+    KUBE_WATCH,
+    KUBE_CREATE,
+    KUBE_UPDATE,
+    KUBE_PATCH,
+    KUBE_DELETE,
+};
+
+enum kube_patch_type {
+    KUBE_PATCH_JSON,      /* application/json-patch+json */
+    KUBE_PATCH_MERGE,     /* application/merge-patch+json */
+    KUBE_PATCH_STRATEGIC, /* application/strategic-merge-patch+json */
+    KUBE_PATCH_APPLY,     /* application/apply-patch+yaml */
+};
+
+struct kube_request {
+    enum kube_verb verb;
+    /* Before /api or /apis: "" for the API server itself, "/k8s/clusters/c-m-1" through Rancher. */
+    struct str prefix;
+    struct kube_resource resource;
+    struct str namespace_; /* "" = cluster scope or all namespaces */
+    struct str name;
+    struct str sub_resource;
+    struct str label_selector;
+    struct str field_selector;
+    struct str resource_version;
+    struct str resource_version_match; /* "", "Exact", "NotOlderThan" */
+    struct str continue_;
+    uint32_t limit;
+    int64_t timeout_s; /* of a watch */
+    bool bookmarks;
+    bool send_initial_events;
+    enum kube_patch_type patch_type;
+    struct str field_manager;
+    bool force;   /* of an apply patch */
+    bool dry_run;
+    struct str propagation_policy; /* of a delete, by query */
+    struct str body;
+};
+
+/* "/apis/herd.suse.com/v1/namespaces/a/stacks/b/status?fieldManager=...", percent-encoded. */
+struct str kube_request_path(struct arena *arena, const struct kube_request *request);
+const char *kube_request_method(const struct kube_request *request);
+const char *kube_request_content_type(const struct kube_request *request);
+/* Percent-encode what is not unreserved (RFC 3986 2.3). */
+void kube_percent_encode(struct strbuf *out, struct str text);
+/* "get", "list", ... as RBAC and metrics say. */
+const char *kube_verb_name(enum kube_verb verb);
+
+#endif

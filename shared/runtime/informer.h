@@ -1,0 +1,42 @@
+/* informer.h: a cache that follows one collection: list in pages, then watch, for ever.
+ *
+ * Recovers by itself (kube/reflector.h); notices a dead connection within LIMIT_WATCH_DEAD_TIME by
+ * asking the same peer something small. Between loss and recovery the cache keeps what it had. */
+#ifndef HERD_RUNTIME_INFORMER_H
+#define HERD_RUNTIME_INFORMER_H
+
+#include "runtime/cache.h"
+#include "runtime/client.h"
+
+struct informer;
+
+struct informer_options {
+    struct kube_client *client;
+    struct str prefix; /* kube_request.prefix */
+    struct kube_resource resource;
+    struct str namespace_; /* "" = all */
+    struct str label_selector;
+    struct str field_selector;
+    uint64_t seed; /* of jitter */
+    /* What to keep of `object`: put it into `kept`; false = this object is of no interest (it is
+     * treated as absent). NULL keeps the object without managedFields and the last-applied
+     * annotation. */
+    bool (*keep)(void *context, struct json object, struct strbuf *kept);
+    /* One of both is NULL on added and deleted. Also for each object that a relist found changed. */
+    void (*on_change)(void *context, struct kube_object *before, struct kube_object *after);
+    void (*on_synced)(void *context); /* once, after the first whole list */
+    /* It cannot list or watch at present, and goes on trying; NULL error: it can again. */
+    void (*on_trouble)(void *context, const struct error *error);
+    void *context;
+};
+
+/* Starts at once. Strings of the options are copied. */
+struct informer *informer_create(const struct informer_options *options);
+void informer_free(struct informer *informer);
+AUTO_DEFINE(informer_free, struct informer *)
+const struct kube_cache *informer_cache(const struct informer *informer);
+bool informer_synced(const struct informer *informer);
+/* The last trouble; code ERROR_NONE while all is well. */
+const struct error *informer_trouble(const struct informer *informer);
+
+#endif
