@@ -7,6 +7,7 @@
 
 #include "runtime/cache.h"
 #include "runtime/client.h"
+#include "text/json.h"
 
 struct informer;
 

@@ -1,0 +1,80 @@
+/* api.h: a Kubernetes-style API over the lab's store, for every cluster of the estate.
+ *
+ * One `struct api` serves all clusters: the management cluster ("local") and each downstream one
+ * have their own objects under one process-wide resourceVersion. Requests come by HTTP (api_handle)
+ * or straight from the lab's own parts (the functions below), and pass the same path: admission is
+ * called for HTTP requests only. Safe from any thread. */
+#ifndef HERD_LAB_APISERVER_API_H
+#define HERD_LAB_APISERVER_API_H
+
+#include "io/http_server.h"
+#include "kube/resource.h"
+#include "text/json.h"
+
+struct api;
+
+struct api_options {
+    const char *data_folder; /* the SQLite file lives here */
+    const struct clock *clock;
+    struct log *log;
+    uint64_t seed; /* of uids and generated names */
+};
+
+struct api *api_create(const struct api_options *options, struct error *err);
+void api_free(struct api *api);
+AUTO_DEFINE(api_free, struct api *)
+
+/* End all watches (they see their stream close) and refuse new ones: before the server is freed. */
+void api_close_watches(struct api *api);
+
+/* Who asks, as authentication found. */
+struct api_caller {
+    struct str user;
+    struct str_list groups;
+};
+
+/* A cluster's API begins to exist, with namespaces default, kube-system, kube-public and
+ * kube-node-lease, and the kinds that every cluster serves. Idempotent. */
+int api_add_cluster(struct api *api, struct str cluster, struct error *err);
+/* Serve a kind by CustomResourceDefinition, given as YAML or JSON. Idempotent. */
+int api_add_definition(struct api *api, struct str cluster, struct str definition,
+                       struct error *err);
+
+/* Answer one request. `path` is what stands behind the cluster's prefix: "/api/v1/...". */
+void api_handle(struct api *api, struct http_exchange *exchange, struct str cluster,
+                struct str path, const struct api_caller *caller);
+
+/* The same verbs for the lab's own parts. Objects are JSON text in the arena. Failures are those
+ * that HTTP would answer with (NOT_FOUND, ALREADY_EXISTS, CONFLICT, INVALID, ...). */
+int api_get(struct api *api, struct arena *arena, struct str cluster,
+            const struct kube_resource *resource, struct str namespace_, struct str name,
+            struct str *ret_object, struct error *err);
+int api_create_object(struct api *api, struct arena *arena, struct str cluster,
+                      const struct kube_resource *resource, struct str namespace_,
+                      struct str object, struct str *ret_object, struct error *err);
+/* With metadata.resourceVersion: only if it is still that one. `sub_resource` "" or "status". */
+int api_update_object(struct api *api, struct arena *arena, struct str cluster,
+                      const struct kube_resource *resource, struct str namespace_, struct str name,
+                      struct str sub_resource, struct str object, struct str *ret_object,
+                      struct error *err);
+/* RFC 7386 patch, retried by itself on conflict. */
+int api_merge_object(struct api *api, struct arena *arena, struct str cluster,
+                     const struct kube_resource *resource, struct str namespace_, struct str name,
+                     struct str sub_resource, struct str patch, struct str *ret_object,
+                     struct error *err);
+int api_delete_object(struct api *api, struct arena *arena, struct str cluster,
+                      const struct kube_resource *resource, struct str namespace_, struct str name,
+                      struct error *err);
+/* Calls `each` for every object, namespace "" = all; false from it ends the walk. */
+int api_list(struct api *api, struct arena *arena, struct str cluster,
+             const struct kube_resource *resource, struct str namespace_,
+             bool (*each)(void *context, struct str object), void *context, struct error *err);
+
+/* Called after every committed change, from the changing thread, with no lock held. */
+void api_on_change(struct api *api,
+                   void (*changed)(void *context, struct str cluster,
+                                   const struct kube_resource *resource, struct str namespace_,
+                                   struct str name),
+                   void *context);
+
+#endif
