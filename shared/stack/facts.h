@@ -1,0 +1,23 @@
+/* facts.h: what validation may know of the world beside the Stack itself. A value; unknown is
+ * absent, and nothing is ever concluded from absence. */
+#ifndef HERD_STACK_FACTS_H
+#define HERD_STACK_FACTS_H
+
+#include "base/list.h"
+#include "text/json.h"
+
+struct fact_cluster {
+    struct str id;
+    struct str display_name;
+    struct json labels;
+    bool ready;
+};
+LIST_DEFINE(fact_clusters, struct fact_cluster)
+
+struct facts {
+    bool clusters_known; /* false: nothing may be said of clusters */
+    struct fact_clusters clusters;
+    bool plain_http_allowed; /* chart repositories over http:// (configuration) */
+};
+
+#endif

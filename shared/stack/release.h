@@ -1,0 +1,50 @@
+/* release.h: what one chart of a Stack is to be on one cluster, and the stamp that says so there. */
+#ifndef HERD_STACK_RELEASE_H
+#define HERD_STACK_RELEASE_H
+
+#include "stack/stack.h"
+
+/* The stamp: annotations that Rancher writes into the packaged chart's metadata and gives back as
+ * App.spec.chart.metadata.annotations (contracts/rancher.md 5.2). */
+#define STAMP_STACK "herd.suse.com/stack"           /* namespace/name */
+#define STAMP_STACK_UID "herd.suse.com/stack-uid"
+#define STAMP_CHART "herd.suse.com/chart"           /* charts[].name */
+#define STAMP_DIGEST "herd.suse.com/spec-hash"      /* "sha256:..." of what was asked for */
+#define STAMP_DEPENDS_ON "herd.suse.com/depends-on" /* names, ',' between them: for teardown in order */
+
+struct desired_release {
+    uint32_t chart;          /* index in spec.charts */
+    struct str chart_name;   /* charts[].name */
+    struct str chart_in_repo;
+    struct str repo;         /* without trailing slash */
+    struct str version;      /* as asked, overrides applied */
+    struct str namespace_;
+    struct str release_name;
+    struct str values;       /* compact JSON, keys sorted, overrides applied; "{}" if none */
+    struct str digest;
+    struct str depends_on;   /* for the stamp */
+    int64_t timeout_ms;
+    bool wait;
+    bool skip;               /* an override leaves it out on this cluster */
+};
+
+/* What `chart` is to be on a cluster with `labels` and id `cluster`: overrides laid over in order.
+ * `base_values` are the merged values of all clusters (values.h), as JSON text. -1: a values text
+ * that cannot be read. */
+int release_desire(struct arena *arena, const struct stack *stack, uint32_t chart,
+                   struct str cluster_id, struct json cluster_labels, struct str base_values,
+                   struct desired_release *ret_desired, struct error *err);
+
+/* The chart's values before overrides: the references' texts (YAML or JSON maps, in order) and then
+ * inline, by Helm's rule. -1: ERROR_INVALID naming the reference whose text is not a map. */
+struct values_source {
+    struct str name; /* for the message: "ConfigMap default/gpu-operator-values" */
+    struct str text;
+};
+int release_values(struct arena *arena, const struct values_source *sources, uint32_t count,
+                   struct json inline_values, struct str *ret_values, struct error *err);
+
+/* Name of the ClusterRepo for a repository: "herd-" and 10 hex digits, equal for equal URLs. */
+struct str release_repo_name(struct arena *arena, struct str repo_url);
+
+#endif

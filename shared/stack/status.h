@@ -1,0 +1,65 @@
+/* status.h: a Stack's status: read, written, compared. Computed by stack_status_of (plan.h). */
+#ifndef HERD_STACK_STATUS_H
+#define HERD_STACK_STATUS_H
+
+#include "base/list.h"
+#include "kube/condition.h"
+#include "stack/stack.h"
+#include "text/json_write.h"
+
+enum stack_phase { PHASE_PENDING, PHASE_DEPLOYING, PHASE_DEPLOYED, PHASE_FAILED, PHASE_DELETING };
+const char *stack_phase_name(enum stack_phase phase);
+
+/* Where one release stands. Names are what deployments[].status says. */
+enum deployment_state {
+    DEPLOYMENT_UNKNOWN,      /* its cluster was not read */
+    DEPLOYMENT_PENDING,      /* will start */
+    DEPLOYMENT_WAITING,      /* for something that is named in reason and message */
+    DEPLOYMENT_DEPLOYING,
+    DEPLOYMENT_DEPLOYED,
+    DEPLOYMENT_FAILED,
+    DEPLOYMENT_UNINSTALLING,
+    DEPLOYMENT_REMOVED,      /* never in a status: for the plan only */
+};
+const char *deployment_state_name(enum deployment_state state);
+
+/* One entry of deployments[]. What a restarted controller must know is here and nowhere else. */
+struct release_state {
+    struct str chart_name;
+    struct str cluster_id;
+    struct str namespace_;
+    struct str release_name;
+    enum deployment_state state;
+    struct str reason;    /* CamelCase */
+    struct str message;
+    struct str version;   /* wanted, exact once resolved */
+    struct str digest;    /* of what was asked for last */
+    int64_t last_updated_ms; /* wall: when state, reason or digest changed last */
+    int64_t requested_ms; /* wall: an action was about to be sent then and is not accounted for; 0 = none */
+    struct str operation; /* the last operation that was accounted for; a newer one is news */
+    uint32_t attempts;    /* failures of this digest in a row */
+    bool terminal;        /* it will not be tried again until the spec changes */
+};
+LIST_DEFINE(release_states, struct release_state)
+
+struct stack_status {
+    enum stack_phase phase;
+    struct str message;
+    int64_t observed_generation;
+    uint32_t clusters;
+    uint32_t charts;
+    uint32_t ready;          /* releases Deployed */
+    uint32_t releases;       /* releases wanted */
+    struct str_list target_clusters;
+    struct release_states deployments; /* all of them; writing applies the budget */
+    uint32_t deployments_omitted;      /* as read */
+    struct kube_conditions conditions;
+    struct str last_applied_by;
+};
+
+/* Of a stored Stack; absent members read as zero. */
+struct stack_status stack_status_read(struct arena *arena, struct json status);
+/* The whole `status` object, deployments worst first within LIMIT_STATUS_BYTES. Deterministic. */
+struct str stack_status_write(struct arena *arena, const struct stack_status *status);
+
+#endif
