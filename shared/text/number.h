@@ -1,0 +1,14 @@
+/* number.h: JSON numbers as they are written. Internal to text/. */
+#ifndef HERD_TEXT_NUMBER_H
+#define HERD_TEXT_NUMBER_H
+
+#include "base/str.h"
+
+/* A whole int64_t, written without fraction or exponent; else false. */
+bool number_int64(struct str text, int64_t *ret_number);
+/* Rounded; a number too large for a double is infinite. */
+double number_double(struct str text);
+/* Equal by value, however long: 1 = 1.0 = 10e-1, 0 = -0. */
+bool number_equal(struct str a, struct str b);
+
+#endif
