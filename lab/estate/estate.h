@@ -1,38 +1,40 @@
-/* estate.h: the simulated Rancher and its downstream clusters, on top of the API server.
+/* estate.h: the simulated Rancher estate: clusters, charts and Helm operations behind Rancher's port.
  *
- * The estate owns what happens by itself: Helm operations that take their time, clusters that
- * connect and disconnect. Everything it shows lives as objects in the API server's store, so a
- * restart goes on where the last run was killed. */
+ * All it knows lives as objects in the API (lab/apiserver/api.h), so it goes on where it stopped
+ * after kill -9. Wire facts: Rancher v2.14 (its Apps v2, steve, norman and cluster proxy). */
 #ifndef HERD_LAB_ESTATE_ESTATE_H
 #define HERD_LAB_ESTATE_ESTATE_H
 
-#include "io/http_server.h"
-#include "io/log.h"
 #include "lab/apiserver/api.h"
 
+struct clock;
+struct log;
 struct estate;
 
 struct estate_options {
-    struct api *api; /* outlives the estate */
+    struct api *api;
     const struct clock *clock;
     struct log *log;
-    const char *estate_file; /* which clusters, charts and faults there are; "" = those built in */
-    double time_scale;       /* 1 = as slow as the real thing, 0.01 = a hundred times as fast */
+    const char *estate_file; /* YAML; "" = the built-in estate */
+    double time_scale;       /* 1 = as in life, 0.01 = for tests, 0 = everything at once */
     uint64_t seed;
+    struct str ca_pem; /* of the Rancher port's certificate, for /cacerts; "" = as a public CA */
 };
 
-/* Registers its kinds and makes the clusters. NULL and what is wrong with the estate file. */
+/* Borrows all that the options name. Makes clusters and the admin token where they are not yet
+ * there. NULL: the estate file cannot be read, or the store cannot be written. */
 struct estate *estate_create(const struct estate_options *options, struct error *err);
-/* Begin to work, in threads of its own; what was under way at the last end is resumed. */
+/* Start the thread that carries on what was begun. */
 int estate_start(struct estate *estate, struct error *err);
-/* End the threads. What is under way stays in the store. Idempotent. */
+/* End the thread; what is not done yet goes on at the next start. Idempotent. */
 void estate_stop(struct estate *estate);
 void estate_free(struct estate *estate);
 AUTO_DEFINE(estate_free, struct estate *)
 
-/* Answer one request of the Rancher port; it authenticates Rancher's tokens itself. */
+/* Answer any request on the Rancher port. May block for as long as Rancher would. */
 void estate_handle(struct estate *estate, struct http_exchange *exchange);
-/* A token of Rancher's administrator, "name:secret". Lives as long as the estate. */
+
+/* The admin's API token, "token-xxxxx:secret". Borrowed. */
 struct str estate_token(const struct estate *estate);
 
 #endif
