@@ -4,9 +4,12 @@
 
 #include "io/loop.h"
 
-/* SIGPIPE ignored; SIGTERM and SIGINT blocked in this and all later threads, to be taken by
- * signal_watch or signal_wait. Call first in main. */
+/* SIGPIPE ignored; SIGTERM, SIGINT and SIGHUP (unless nohup ignores it) blocked in this and all later
+ * threads, to be taken by signal_watch or signal_wait. Call first in main. */
 void signal_setup(void);
+
+/* Wait for one of them, for programs without a loop; its number. */
+int signal_wait(void);
 
 struct signal_watch;
 /* `taken(context, number)` in the loop for each SIGTERM, SIGINT or SIGHUP. */
