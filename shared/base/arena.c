@@ -22,11 +22,18 @@ struct block {
     alignas(ALIGNMENT) char at[];
 };
 
+struct deferred {
+    struct deferred *older;
+    void (*release)(void *held);
+    void *held;
+};
+
 struct arena {
     struct block *newest;
     size_t budget;
     size_t used;
     size_t fail_at;
+    struct deferred *deferred; /* newest first */
     jmp_buf *escape; /* where work that passes the budget is abandoned to; NULL outside arena_run */
 };
 
@@ -48,16 +55,28 @@ static void free_older(struct block *block)
     }
 }
 
+static void release_deferred(struct arena *arena)
+{
+    while (arena->deferred) {
+        struct deferred *newest = arena->deferred;
+
+        arena->deferred = newest->older;
+        newest->release(newest->held);
+    }
+}
+
 void arena_free(struct arena *arena)
 {
     if (!arena)
         return;
+    release_deferred(arena);
     free_older(arena->newest);
     free(arena);
 }
 
 void arena_reset(struct arena *arena)
 {
+    release_deferred(arena);
     if (arena->newest) {
         free_older(arena->newest->older);
         arena->newest->older = NULL;
@@ -152,6 +171,14 @@ bool arena_extend(struct arena *arena, const void *newest, size_t old_bytes, siz
     charge(arena, new_rounded - old_rounded);
     block->used += new_rounded - old_rounded;
     return true;
+}
+
+void arena_defer(struct arena *arena, void (*release)(void *held), void *held)
+{
+    struct deferred *deferred = arena_new(arena, struct deferred);
+
+    *deferred = (struct deferred){ arena->deferred, release, held };
+    arena->deferred = deferred;
 }
 
 size_t arena_used(const struct arena *arena)

@@ -38,6 +38,10 @@ size_t arena_used(const struct arena *arena);
 /* Run `work(context)`. 0, or -1 if it passed the budget and was abandoned on the way. */
 int arena_run(struct arena *arena, void (*work)(void *context), void *context);
 
+/* Run `release(held)` when the arena is reset or freed, last one first: for the odd reference that
+ * work under arena_run takes and must not lose if it is abandoned. */
+void arena_defer(struct arena *arena, void (*release)(void *held), void *held);
+
 /* For tests: the `nth` allocation from now (1 is the next) behaves as if it passed the budget. */
 void arena_fail_at(struct arena *arena, size_t nth);
 

@@ -1,0 +1,110 @@
+/* program.c: the beginning that all programs share. */
+#include "io/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *environment(const char *name)
+{
+    return getenv(name);
+}
+
+static void print_help(const struct program *program, struct arena *arena)
+{
+    struct strbuf out = strbuf_new(arena, 4096);
+
+    strbuf_fmt(&out, "%s\n\nUsage: %s [flags]\n\n", program->summary, program->name);
+    flags_help(program->flags, program->flag_count, &out);
+    strbuf_fmt(&out,
+               "\nExit codes: %d in good order, %d it could not do or go on doing its work, %d flags,"
+               " environment\nor a file they name cannot be used, 70 out of memory.\n",
+               PROGRAM_OK, PROGRAM_FAILED, PROGRAM_USAGE);
+    fwrite(out.at, 1, out.len, stdout);
+}
+
+int program_parse(const struct program *program, int argc, char **argv, struct arena *arena,
+                  struct flag_values *ret_values)
+{
+    struct error err;
+
+    if (flags_parse(program->flags, program->flag_count, argc, argv, environment, arena, ret_values,
+                    &err) < 0)
+        return program_refuse(program, &err);
+    if (ret_values->help) {
+        print_help(program, arena);
+        return PROGRAM_OK;
+    }
+    return PROGRAM_GO_ON;
+}
+
+int program_refuse(const struct program *program, const struct error *err)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str shown = str_shown(arena, str_of(err->text), sizeof(err->text));
+
+    fprintf(stderr, "%s: %.*s\n", program->name, STR_ARG(shown));
+    return PROGRAM_USAGE;
+}
+
+static const struct flag_value *find_value(const struct flag_values *values, const char *name)
+{
+    for (uint32_t i = 0; i < values->count; i++)
+        if (str_eq(str_of(values->rows[i].name), str_of(name)))
+            return &values->values[i];
+    return NULL;
+}
+
+struct log *program_log(const struct program *program, const struct flag_values *values)
+{
+    const struct flag_value *level_flag = find_value(values, "log-level");
+    const struct flag_value *format_flag = find_value(values, "log-format");
+    enum log_level level = LOG_INFO;
+
+    if (level_flag)
+        log_level_from(level_flag->text, &level);
+    return log_create(STDERR_FILENO, level,
+                      format_flag && str_eq(format_flag->text, STR("json")) ? LOG_JSON : LOG_TEXT,
+                      system_clock(), program->name);
+}
+
+void program_log_flags(struct log *log, const struct flag_values *values)
+{
+    struct log_pair pairs[64];
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < values->count && count < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        const struct flag_value *value = &values->values[i];
+
+        if (value->given)
+            pairs[count++] = LOG_STR(values->rows[i].name,
+                                     values->rows[i].secret ? STR("(secret)") : value->text);
+    }
+    log_write(log, LOG_INFO, "starting", pairs, count);
+}
+
+int address_parse(struct arena *arena, struct str text, const char **ret_host, uint16_t *ret_port,
+                  struct error *err)
+{
+    struct str host = text;
+    struct str port = { NULL, 0 };
+    uint64_t number;
+
+    for (size_t i = text.len; i > 0; i--) {
+        if (text.at[i - 1] == ':') {
+            host = str_slice(text, 0, i - 1);
+            port = str_slice(text, i, text.len);
+            break;
+        }
+    }
+    if (host.len >= 2 && host.at[0] == '[' && host.at[host.len - 1] == ']')
+        host = str_slice(host, 1, host.len - 1);
+    if (!port.at || !str_to_u64(port, &number) || number > 65535)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "'%.*s' is not an address and port; write it like 127.0.0.1:8443, "
+                         "[::1]:8443 or :8443",
+                         STR_ARG(text));
+    *ret_host = str_z(arena, host);
+    *ret_port = (uint16_t)number;
+    return 0;
+}

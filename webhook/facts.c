@@ -1,0 +1,236 @@
+/* facts.c: an informer of Rancher's clusters; each burst of changes makes one new snapshot.
+ *
+ * Only names and labels are kept. While the clusters cannot be read, what was known stays; before
+ * they were read once, nothing is known (facts.clusters_known is false). */
+#include "webhook/facts.h"
+
+#include "base/memory.h"
+#include "runtime/informer.h"
+#include "text/json_write.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Changes within this time make one snapshot. */
+enum { SETTLE_MS = 20 };
+
+static const struct kube_resource cluster_resource =
+    KUBE_RESOURCE_INIT("management.cattle.io", "v3", "clusters", "Cluster", false);
+
+struct fact_snapshot {
+    atomic_uint references;
+    struct arena *arena;
+    struct facts facts;
+};
+
+struct fact_source {
+    pthread_mutex_t lock; /* of `current` */
+    struct fact_snapshot *current;
+    bool plain_http_allowed;
+    struct log *log;
+
+    /* The watching thread's own; NULL where nothing is watched. */
+    struct loop *loop;
+    struct kube_client *client;
+    struct informer *informer;
+    struct loop_timer *settle;
+    pthread_t thread;
+    bool running;
+};
+
+static struct fact_snapshot *snapshot_create(bool plain_http_allowed)
+{
+    struct fact_snapshot *snapshot = mem_new(struct fact_snapshot);
+
+    atomic_init(&snapshot->references, 1);
+    snapshot->arena = arena_create(0);
+    snapshot->facts.plain_http_allowed = plain_http_allowed;
+    snapshot->facts.clusters = fact_clusters_new(snapshot->arena, 0);
+    return snapshot;
+}
+
+static void snapshot_unref(void *held)
+{
+    struct fact_snapshot *snapshot = held;
+
+    if (!snapshot || atomic_fetch_sub(&snapshot->references, 1) != 1)
+        return;
+    arena_free(snapshot->arena);
+    mem_free(snapshot);
+}
+
+const struct facts *fact_source_take(struct fact_source *source, struct arena *arena)
+{
+    pthread_mutex_lock(&source->lock);
+
+    struct fact_snapshot *snapshot = source->current;
+
+    atomic_fetch_add(&snapshot->references, 1);
+    pthread_mutex_unlock(&source->lock);
+    arena_defer(arena, snapshot_unref, snapshot);
+    return &snapshot->facts;
+}
+
+static void publish(struct fact_source *source, struct fact_snapshot *snapshot)
+{
+    pthread_mutex_lock(&source->lock);
+
+    struct fact_snapshot *before = source->current;
+
+    source->current = snapshot;
+    pthread_mutex_unlock(&source->lock);
+    snapshot_unref(before);
+}
+
+/* Of a cluster, keep {"displayName","labels","ready"}. */
+static bool keep_cluster(void *context, struct json object, struct strbuf *kept)
+{
+    struct json_writer w = json_writer(kept);
+    struct json labels = json_walk(object, "metadata", "labels", NULL);
+    struct json_iter conditions = json_iter(json_walk(object, "status", "conditions", NULL));
+    bool ready = false;
+
+    (void)context;
+    while (json_next(&conditions))
+        if (str_eq(json_str(json_get(conditions.value, STR("type"))), STR("Ready")))
+            ready = str_eq(json_str(json_get(conditions.value, STR("status"))), STR("True"));
+    json_open_object(&w);
+    json_field_str(&w, "displayName", json_str(json_walk(object, "spec", "displayName", NULL)));
+    if (json_is(labels, JSON_OBJECT))
+        json_field_raw(&w, "labels", json_raw(labels));
+    json_field_bool(&w, "ready", ready);
+    json_close_object(&w);
+    return true;
+}
+
+static void add_cluster(struct fact_snapshot *snapshot, const struct kube_object *object)
+{
+    struct arena *arena = snapshot->arena;
+    struct error err;
+    struct json kept;
+
+    /* Our own bytes, written by keep_cluster: they read back. */
+    if (json_read(arena, str_dup(arena, kube_object_kept(object)), &json_limits_default, &kept,
+                  &err) < 0)
+        return;
+    fact_clusters_push(&snapshot->facts.clusters,
+                       (struct fact_cluster){
+                           .id = str_dup(arena, kube_object_name(object)),
+                           .display_name = json_str(json_get(kept, STR("displayName"))),
+                           .labels = json_get(kept, STR("labels")),
+                           .ready = json_bool(json_get(kept, STR("ready"))),
+                       });
+}
+
+static void rebuild(void *context)
+{
+    struct fact_source *source = context;
+    const struct kube_cache *cache = informer_cache(source->informer);
+    struct fact_snapshot *snapshot = snapshot_create(source->plain_http_allowed);
+    struct kube_object *object;
+    size_t cursor = 0;
+
+    snapshot->facts.clusters_known = true;
+    while (kube_cache_next(cache, &cursor, &object))
+        add_cluster(snapshot, object);
+    log_debug(source->log, "clusters read", LOG_INT("clusters", snapshot->facts.clusters.count));
+    publish(source, snapshot);
+}
+
+static void schedule(struct fact_source *source)
+{
+    if (informer_synced(source->informer) && !loop_timer_is_set(source->settle))
+        loop_timer_set(source->settle, SETTLE_MS);
+}
+
+static void on_change(void *context, struct kube_object *before, struct kube_object *after)
+{
+    struct fact_source *source = context;
+
+    if (before && after && str_eq(kube_object_kept(before), kube_object_kept(after)))
+        return;
+    if (source->informer)
+        schedule(source);
+}
+
+static void on_synced(void *context)
+{
+    rebuild(context);
+}
+
+static void on_trouble(void *context, const struct error *error)
+{
+    struct fact_source *source = context;
+
+    if (error)
+        log_warn(source->log, "clusters cannot be watched; what was known of them stays",
+                 LOG_Z("error", error->text));
+    else
+        log_info(source->log, "clusters are watched again", LOG_Z("resource", "clusters"));
+}
+
+static void *watch_thread(void *context)
+{
+    struct fact_source *source = context;
+
+    loop_run(source->loop);
+    return NULL;
+}
+
+static int start_watching(struct fact_source *source, const struct kube_config *config,
+                          struct error *err)
+{
+    source->loop = loop_create();
+    source->settle = loop_timer_create(source->loop, rebuild, source);
+    source->client = kube_client_create(
+        &(struct kube_client_options){
+            .loop = source->loop, .config = config, .user_agent = "herd-webhook/" HERD_VERSION },
+        err);
+    if (!source->client)
+        return error_wrap(err, "cannot watch clusters");
+    source->informer = informer_create(&(struct informer_options){
+        .client = source->client,
+        .resource = cluster_resource,
+        .seed = (uint64_t)clock_wall_ms(system_clock()),
+        .keep = keep_cluster,
+        .on_change = on_change,
+        .on_synced = on_synced,
+        .on_trouble = on_trouble,
+        .context = source,
+    });
+    if (pthread_create(&source->thread, NULL, watch_thread, source) != 0)
+        return error_set(err, ERROR_INTERNAL, "cannot start the thread that watches clusters");
+    source->running = true;
+    return 0;
+}
+
+struct fact_source *fact_source_create(const struct kube_config *config, bool plain_http_allowed,
+                                       struct log *log, struct error *err)
+{
+    AUTO(fact_source_free) struct fact_source *source = mem_new(struct fact_source);
+
+    pthread_mutex_init(&source->lock, NULL);
+    source->plain_http_allowed = plain_http_allowed;
+    source->log = log;
+    source->current = snapshot_create(plain_http_allowed);
+    if (config && start_watching(source, config, err) < 0)
+        return NULL;
+    return TAKE(source);
+}
+
+void fact_source_free(struct fact_source *source)
+{
+    if (!source)
+        return;
+    if (source->running) {
+        loop_stop(source->loop);
+        pthread_join(source->thread, NULL);
+    }
+    informer_free(source->informer);
+    kube_client_free(source->client);
+    loop_timer_free(source->settle);
+    loop_free(source->loop);
+    snapshot_unref(source->current);
+    pthread_mutex_destroy(&source->lock);
+    mem_free(source);
+}

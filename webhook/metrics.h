@@ -1,0 +1,16 @@
+/* metrics.h: the rows of metrics.def. */
+#ifndef HERD_WEBHOOK_METRICS_H
+#define HERD_WEBHOOK_METRICS_H
+
+#include "base/metric.h"
+
+enum webhook_metric {
+#define METRIC(id, kind, name, a, b, c, buckets, help) WEBHOOK_##id,
+#include "webhook/metrics.def"
+#undef METRIC
+    WEBHOOK_METRIC_COUNT
+};
+
+extern const struct metric_row webhook_metrics[WEBHOOK_METRIC_COUNT];
+
+#endif

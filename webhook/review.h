@@ -1,0 +1,32 @@
+/* review.h: one AdmissionReview: bytes in, bytes out.
+ *
+ * Pure: it knows what the context says and nothing else, so the server, the offline review and the
+ * tests give the same answers. Asking twice, dry or not, changes nothing. */
+#ifndef HERD_WEBHOOK_REVIEW_H
+#define HERD_WEBHOOK_REVIEW_H
+
+#include "kube/admission.h"
+#include "stack/validate.h"
+
+enum review_route { REVIEW_MUTATE, REVIEW_VALIDATE };
+
+struct review_context {
+    const struct facts *facts;
+    const struct rule_severities *severities;
+};
+
+struct review_outcome {
+    struct str answer; /* an AdmissionReview */
+    bool allowed;
+    enum admission_operation operation;
+    struct problems problems; /* what was found, for metrics */
+};
+
+/* -1: it is not a review of a Stack that can be judged; nothing was allowed. */
+int review_answer(struct arena *arena, enum review_route route, struct str body,
+                  const struct review_context *context, struct review_outcome *ret_outcome,
+                  struct error *err);
+
+const char *review_operation_name(enum admission_operation operation);
+
+#endif

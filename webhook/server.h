@@ -1,0 +1,34 @@
+/* server.h: the webhook's TLS server: routes, metrics, log lines, drain. */
+#ifndef HERD_WEBHOOK_SERVER_H
+#define HERD_WEBHOOK_SERVER_H
+
+#include "base/metric.h"
+#include "io/http_server.h"
+#include "io/log.h"
+#include "runtime/health.h"
+#include "stack/validate.h"
+#include "webhook/facts.h"
+
+struct webhook_server;
+
+/* All borrowed; they outlive the server. */
+struct webhook_server_options {
+    const char *address;
+    uint16_t port;
+    struct tls_source *tls;
+    uint32_t event_threads;
+    struct fact_source *facts;
+    const struct rule_severities *severities;
+    struct metrics *metrics;
+    struct health *health;
+    struct log *log;
+};
+
+/* Listens when it returns. */
+struct webhook_server *webhook_server_create(const struct webhook_server_options *options,
+                                             struct error *err);
+void webhook_server_free(struct webhook_server *server);
+AUTO_DEFINE(webhook_server_free, struct webhook_server *)
+struct http_server *webhook_server_http(struct webhook_server *server);
+
+#endif
