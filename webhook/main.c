@@ -96,7 +96,7 @@ static void on_look(void *context)
     metrics_set(serving->metrics, WEBHOOK_CONNECTIONS, NULL,
                 http_server_connections(webhook_server_http(serving->server)));
     metrics_set(serving->metrics, WEBHOOK_CLUSTERS, NULL,
-                facts->clusters_known ? facts->clusters.count : -1);
+                facts->clusters_known ? (double)facts->clusters.count : -1);
     loop_timer_set(serving->look, CERTIFICATE_LOOK_MS);
 }
 

@@ -1,6 +1,8 @@
 /* program.c: the beginning that all programs share. */
 #include "io/program.h"
 
+#include "io/loop.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
