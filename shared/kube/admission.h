@@ -47,6 +47,8 @@ struct admission_answer {
     struct str_list warnings;      /* kept within kubectl's limits: see admission_warn */
     struct str patch;              /* RFC 6902 text; "" or "[]" = none. Never with a refusal */
     struct str_list audit;         /* key, value, key, value ... for auditAnnotations */
+    size_t warning_bytes;          /* admission_warn's own count */
+    uint32_t warnings_left_out;    /* and of those that the last one stands for */
 };
 
 /* Add a warning: control characters escaped, cut at 256 bytes; the API server drops what exceeds
