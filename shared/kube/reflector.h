@@ -52,6 +52,7 @@ struct reflector_input {
     struct str continue_;
     enum error_code error;
     int64_t retry_after_ms; /* -1 = none */
+    int64_t lasted_ms; /* of WATCH_ENDED and WATCH_FAILED: how long the watch stood */
 };
 
 struct reflector_output {
