@@ -73,5 +73,6 @@ void http_call_cancel(struct http_call *call);
 
 /* How many requests are under way, and how many connections were opened so far (for metrics). */
 uint32_t http_client_in_flight(const struct http_client *client);
+uint64_t http_client_connections_opened(const struct http_client *client);
 
 #endif

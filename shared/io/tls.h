@@ -26,9 +26,15 @@ int64_t tls_source_not_after_ms(const struct tls_source *source);
 struct str tls_source_serial(const struct tls_source *source, struct arena *arena);
 
 struct tls_pair {
-    struct str certificate_pem;
+    struct str certificate_pem; /* with its chain, leaf first */
     struct str key_pem;
 };
+
+/* For servers: a copy of the pair in use, and its number, which grows with each new pair. Any thread. */
+uint64_t tls_source_pair(const struct tls_source *source, struct arena *arena,
+                         struct tls_pair *ret_pair);
+/* That number alone, without a lock. */
+uint64_t tls_source_generation(const struct tls_source *source);
 
 struct tls_request {
     struct str common_name;
@@ -56,5 +62,9 @@ struct tls_facts {
 /* Of the first certificate in a PEM text. */
 int tls_inspect(struct arena *arena, struct str pem, struct tls_facts *ret_facts,
                 struct error *err);
+
+
+/* Do the first certificate and the key belong together? -1: what is wrong with which of them. */
+int tls_check_pair(const struct tls_pair *pair, struct error *err);
 
 #endif

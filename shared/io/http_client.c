@@ -1,0 +1,470 @@
+/* http_client.c: libcurl's multi interface on a loop, and the life of a call.
+ *
+ * libcurl tells which sockets and which timer it wants; the loop tells libcurl when they are ready. libcurl
+ * must not be entered again from its own callbacks, so sends and cancellations that happen there are
+ * put off until it has returned (`busy`, settle). */
+#include "io/http_client_internal.h"
+
+#include "base/memory.h"
+#include "io/tls.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+enum {
+    CONNECTIONS_DEFAULT = 64,
+    STREAMS_MAX = 250,         /* what an API server offers on one HTTP/2 connection */
+    UNACKNOWLEDGED_MS = 20000, /* sent and not acknowledged by the peer's kernel: it is gone */
+};
+
+static void settle(struct http_client *client);
+static void enter_curl(struct http_client *client, curl_socket_t fd, int events);
+
+static void global_init(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+/* A watch tells its context only, so each socket has one that knows its descriptor. */
+struct socket_watch {
+    struct http_client *client;
+    struct loop_watch *watch;
+    int fd;
+};
+
+static void watch_ready(void *context, int events)
+{
+    const struct socket_watch *socket = context;
+
+    enter_curl(socket->client, socket->fd,
+               ((events & LOOP_READ) ? CURL_CSELECT_IN : 0) |
+                   ((events & LOOP_WRITE) ? CURL_CSELECT_OUT : 0));
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *client_context,
+                     void *socket_context)
+{
+    struct http_client *client = client_context;
+    struct socket_watch *socket = socket_context;
+    int events = (what == CURL_POLL_IN || what == CURL_POLL_INOUT ? LOOP_READ : 0) |
+                 (what == CURL_POLL_OUT || what == CURL_POLL_INOUT ? LOOP_WRITE : 0);
+
+    (void)easy;
+    if (what == CURL_POLL_REMOVE) {
+        if (socket) {
+            loop_watch_free(socket->watch);
+            mem_free(socket);
+        }
+        curl_multi_assign(client->multi, fd, NULL);
+        return 0;
+    }
+    if (socket) {
+        loop_watch_change(socket->watch, events);
+        return 0;
+    }
+    socket = mem_new(struct socket_watch);
+    socket->client = client;
+    socket->fd = fd;
+    socket->watch = loop_watch_create(client->loop, fd, events, watch_ready, socket);
+    curl_multi_assign(client->multi, fd, socket);
+    return 0;
+}
+
+static int on_timer(CURLM *multi, long timeout_ms, void *context)
+{
+    struct http_client *client = context;
+
+    (void)multi;
+    if (timeout_ms < 0)
+        loop_timer_clear(client->timer);
+    else
+        loop_timer_set(client->timer, timeout_ms);
+    return 0;
+}
+
+static void timer_fired(void *context)
+{
+    enter_curl(context, CURL_SOCKET_TIMEOUT, 0);
+}
+
+curl_socket_t http_client_on_open(void *context, curlsocktype purpose,
+                                  struct curl_sockaddr *address)
+{
+    struct http_client *client = context;
+    unsigned unacknowledged_ms = UNACKNOWLEDGED_MS;
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+
+    (void)purpose;
+    if (fd < 0)
+        return CURL_SOCKET_BAD;
+    client->opened++;
+    /* Without it, a peer that vanished is noticed only after the kernel's quarter of an hour. */
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof(unacknowledged_ms));
+    return fd;
+}
+
+/* libcurl sends a request again, of whatever method, when a reused connection closes before the first
+ * byte of an answer. The peer may have acted by then: what is not safe to repeat is not repeated. */
+int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_port,
+                           int own_port)
+{
+    struct http_call *call = context;
+    long request_bytes = 0;
+
+    (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
+    curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &request_bytes);
+    if (call->attempted && request_bytes > 0 && !call->repeatable) {
+        call->repeated = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
+    call->attempted = true;
+    return CURL_PREREQFUNC_OK;
+}
+
+static void unlink_call(struct http_call *call)
+{
+    struct http_client *client = call->client;
+
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        client->calls = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    call->next = NULL;
+    call->previous = NULL;
+    client->in_flight--;
+}
+
+static void free_call(struct http_call *call)
+{
+    struct http_client *client = call->client;
+
+    if (call->easy && !client->freed && client->spare_count < SPARE_HANDLES_MAX) {
+        curl_easy_reset(call->easy);
+        client->spare[client->spare_count++] = call->easy;
+    } else if (call->easy) {
+        curl_easy_cleanup(call->easy);
+    }
+    curl_slist_free_all(call->headers);
+    curl_slist_free_all(call->connect_to);
+    loop_timer_free(call->silence);
+    mem_free(call->peer);
+    mem_free(call->method);
+    mem_free(call->sent_body);
+    mem_free(call->answer);
+    mem_free(call);
+}
+
+/* A peer that hangs still acknowledges TCP, and HTTP/2 would hand each new request to the same dead
+ * connection. One on which nothing came for `silent_ms` is shut, for all who use it. */
+static void shut_if_dead(const struct http_call *call, int64_t silent_ms)
+{
+    curl_socket_t fd = CURL_SOCKET_BAD;
+    struct tcp_info facts;
+    socklen_t len = sizeof(facts);
+
+    curl_easy_getinfo(call->easy, CURLINFO_ACTIVESOCKET, &fd);
+    if (fd == CURL_SOCKET_BAD || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &facts, &len) != 0)
+        return;
+    if ((int64_t)facts.tcpi_last_data_recv >= silent_ms)
+        shutdown(fd, SHUT_RDWR);
+}
+
+static void finish(struct http_call *call, CURLcode code)
+{
+    struct http_response response = { .retry_after_ms = -1 };
+    long status = 0;
+    long request_bytes = 0;
+
+    if (call->state == CALL_AT_WORK) {
+        curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+        curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &request_bytes);
+        response.sent = request_bytes > 0 || call->repeated;
+        if (code == CURLE_OPERATION_TIMEDOUT) {
+            curl_off_t taken_us = 0;
+            curl_off_t prepared_us = 0;
+
+            /* Half of it: what belongs to the handshake may still come after the request went. */
+            curl_easy_getinfo(call->easy, CURLINFO_TOTAL_TIME_T, &taken_us);
+            curl_easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &prepared_us);
+            shut_if_dead(call, (taken_us - prepared_us) / 1000 / 2);
+        }
+        curl_multi_remove_handle(call->client->multi, call->easy);
+    }
+    if (call->state == CALL_REFUSED) {
+        response.error = call->error;
+    } else if (code != CURLE_OK) {
+        http_client_blame(call, code, response.sent, &response.error);
+    } else {
+        response.status = (int)status;
+        response.body = str_make(call->answer ? call->answer : "", call->answer_len);
+        response.retry_after_ms = http_client_retry_after_ms(call);
+    }
+    response.content_type = str_of(call->content_type);
+    unlink_call(call);
+    if (call->on_done)
+        call->on_done(call->context, &response);
+    free_call(call);
+}
+
+static void finish_ended(struct http_client *client)
+{
+    struct CURLMsg *message;
+    int left;
+
+    while (!client->freed && (message = curl_multi_info_read(client->multi, &left))) {
+        struct http_call *call = NULL;
+        CURLcode code = message->data.result;
+
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+        if (call->state == CALL_AT_WORK)
+            finish(call, code);
+    }
+}
+
+static void free_client(struct http_client *client)
+{
+    while (client->spare_count)
+        curl_easy_cleanup(client->spare[--client->spare_count]);
+    curl_multi_cleanup(client->multi);
+    loop_timer_free(client->timer);
+    loop_timer_free(client->refusals);
+    mem_free(client->ca);
+    mem_free(client->certificate);
+    if (client->key)
+        explicit_bzero(client->key, client->key_len);
+    mem_free(client->key);
+    mem_free(client->user_agent);
+    mem_free(client->server_name);
+    mem_free(client);
+}
+
+/* Hand over what waits, drop what was cancelled. Only when libcurl is not on the stack. */
+static void settle(struct http_client *client)
+{
+    for (struct http_call *call = client->calls, *next; call; call = next) {
+        next = call->next;
+        if (call->state == CALL_CANCELLED) {
+            curl_multi_remove_handle(client->multi, call->easy);
+            unlink_call(call);
+            free_call(call);
+        } else if (call->state == CALL_WAITING) {
+            call->state = CALL_AT_WORK;
+            curl_multi_add_handle(client->multi, call->easy);
+        }
+    }
+}
+
+static void leave(struct http_client *client)
+{
+    if (--client->busy > 0)
+        return;
+    settle(client);
+    if (client->freed)
+        free_client(client);
+}
+
+static void enter_curl(struct http_client *client, curl_socket_t fd, int events)
+{
+    int running;
+
+    client->busy++;
+    curl_multi_socket_action(client->multi, fd, events, &running);
+    finish_ended(client);
+    leave(client);
+}
+
+static void end_refused(void *context)
+{
+    struct http_client *client = context;
+
+    client->busy++;
+    for (struct http_call *call = client->calls; call && !client->freed;) {
+        if (call->state == CALL_REFUSED) {
+            finish(call, CURLE_OK);
+            call = client->calls; /* on_done may have changed the list */
+        } else {
+            call = call->next;
+        }
+    }
+    leave(client);
+}
+
+static void silence_fired(void *context)
+{
+    struct http_call *call = context;
+    struct http_client *client = call->client;
+    curl_off_t uploaded = 0;
+    int64_t now_ms = loop_now_ms(client->loop);
+
+    if (call->state != CALL_AT_WORK)
+        return;
+    curl_easy_getinfo(call->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
+    if (uploaded != call->uploaded) {
+        call->uploaded = uploaded;
+        call->heard_ms = now_ms;
+    }
+
+    int64_t left_ms = call->heard_ms + call->silence_ms - now_ms;
+
+    if (left_ms > 0) {
+        loop_timer_set(call->silence, left_ms);
+        return;
+    }
+    client->busy++;
+    call->fell_silent = true;
+    shut_if_dead(call, call->silence_ms / 2);
+    finish(call, CURLE_OPERATION_TIMEDOUT);
+    leave(client);
+}
+
+void http_call_cancel(struct http_call *call)
+{
+    struct http_client *client = call->client;
+
+    if (call->state == CALL_REFUSED || call->state == CALL_WAITING) {
+        unlink_call(call);
+        free_call(call);
+        return;
+    }
+    call->state = CALL_CANCELLED;
+    call->on_done = NULL;
+    if (!client->busy)
+        settle(client);
+}
+
+static struct http_call *new_call(struct http_client *client, const struct http_request *request)
+{
+    struct http_call *call = mem_new(struct http_call);
+
+    call->client = client;
+    call->easy = client->spare_count ? client->spare[--client->spare_count] : curl_easy_init();
+    if (!call->easy)
+        mem_exhausted("HTTP request");
+    call->on_data = request->on_data;
+    call->on_done = request->on_done;
+    call->context = request->context;
+    call->heard_ms = loop_now_ms(client->loop);
+    call->next = client->calls;
+    if (call->next)
+        call->next->previous = call;
+    client->calls = call;
+    client->in_flight++;
+    return call;
+}
+
+struct http_call *http_send(struct http_client *client, const struct http_request *request)
+{
+    struct http_call *call = new_call(client, request);
+
+    if (http_client_prepare(call, request, &call->error) != 0) {
+        call->state = CALL_REFUSED;
+        loop_timer_set(client->refusals, 0);
+        return call;
+    }
+    if (request->silence_ms > 0) {
+        call->silence_ms = request->silence_ms;
+        call->silence = loop_timer_create(client->loop, silence_fired, call);
+        loop_timer_set(call->silence, call->silence_ms);
+    }
+    if (!client->busy)
+        settle(client);
+    return call;
+}
+
+static char *copy_of(struct str s, size_t *ret_len)
+{
+    *ret_len = s.len;
+    return s.len ? mem_copy(s.at, s.len) : NULL;
+}
+
+/* What libcurl would only find at the first connection is told at once. */
+static int check_identity(const struct http_client_options *options, struct error *err)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct tls_facts facts;
+
+    if (options->ca_pem.len && tls_inspect(arena, options->ca_pem, &facts, err) != 0)
+        return error_wrap(err, "CA certificate");
+    if (!options->certificate_pem.len && !options->key_pem.len)
+        return 0;
+
+    struct tls_pair pair = { options->certificate_pem, options->key_pem };
+
+    if (tls_check_pair(&pair, err) != 0)
+        return error_wrap(err, "client certificate");
+    return 0;
+}
+
+struct http_client *http_client_create(struct loop *loop, const struct http_client_options *options,
+                                       struct error *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    long connections = options->connections_max ? (long)options->connections_max
+                                                : CONNECTIONS_DEFAULT;
+    const char *agent = options->user_agent ? options->user_agent : "herd/" HERD_VERSION;
+    size_t ignored;
+
+    if (check_identity(options, err) != 0)
+        return NULL;
+    pthread_once(&once, global_init);
+
+    struct http_client *client = mem_new(struct http_client);
+
+    client->loop = loop;
+    client->multi = curl_multi_init();
+    if (!client->multi)
+        mem_exhausted("HTTP client");
+    client->timer = loop_timer_create(loop, timer_fired, client);
+    client->refusals = loop_timer_create(loop, end_refused, client);
+    client->ca = copy_of(options->ca_pem, &client->ca_len);
+    client->certificate = copy_of(options->certificate_pem, &client->certificate_len);
+    client->key = copy_of(options->key_pem, &client->key_len);
+    client->user_agent = mem_copy(agent, strlen(agent));
+    client->server_name = copy_of(options->tls_server_name, &ignored);
+    client->insecure = options->insecure;
+    client->plain_allowed = options->plain_allowed;
+    client->bearer = options->bearer;
+    client->bearer_context = options->bearer_context;
+
+    curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
+    curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
+    curl_multi_setopt(client->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    curl_multi_setopt(client->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)STREAMS_MAX);
+    curl_multi_setopt(client->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections);
+    curl_multi_setopt(client->multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections);
+    curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, connections);
+    return client;
+}
+
+void http_client_free(struct http_client *client)
+{
+    if (!client || client->freed)
+        return;
+    client->freed = true;
+    for (struct http_call *call = client->calls, *next; call; call = next) {
+        next = call->next;
+        http_call_cancel(call);
+    }
+    loop_timer_clear(client->timer);
+    loop_timer_clear(client->refusals);
+    if (!client->busy)
+        free_client(client);
+}
+
+uint32_t http_client_in_flight(const struct http_client *client)
+{
+    return client->in_flight;
+}
+
+uint64_t http_client_connections_opened(const struct http_client *client)
+{
+    return client->opened;
+}

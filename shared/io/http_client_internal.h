@@ -1,0 +1,100 @@
+/* http_client_internal.h: what the files of the HTTP client share. libcurl's types stop here. */
+#ifndef HERD_IO_HTTP_CLIENT_INTERNAL_H
+#define HERD_IO_HTTP_CLIENT_INTERNAL_H
+
+#include "io/http_client.h"
+
+#include <curl/curl.h>
+
+enum {
+    SPARE_HANDLES_MAX = 32,
+};
+
+struct http_client {
+    struct loop *loop;
+    CURLM *multi;
+    struct loop_timer *timer;
+    struct loop_timer *refusals; /* ends the calls in `refused`, from the loop */
+    struct http_call *calls;     /* all that are under way, newest first */
+    uint32_t in_flight;
+    uint64_t opened;
+    CURL *spare[SPARE_HANDLES_MAX];
+    uint32_t spare_count;
+    int busy;   /* depth of entries into libcurl or into callbacks of ours */
+    bool freed; /* http_client_free came meanwhile */
+
+    char *ca;
+    size_t ca_len;
+    char *certificate;
+    size_t certificate_len;
+    char *key;
+    size_t key_len;
+    char *user_agent;
+    char *server_name;
+    bool insecure;
+    bool plain_allowed;
+    struct str (*bearer)(void *context);
+    void *bearer_context;
+};
+
+enum call_state {
+    CALL_WAITING, /* to be handed to libcurl by settle */
+    CALL_AT_WORK,
+    CALL_REFUSED, /* `error` says why; ends without a request */
+    CALL_CANCELLED,
+};
+
+struct http_call {
+    struct http_client *client;
+    struct http_call *next;
+    struct http_call *previous;
+    enum call_state state;
+    CURL *easy;
+    struct curl_slist *headers;
+    struct curl_slist *connect_to;
+    char *peer; /* scheme://host:port, for messages */
+    char *method;
+    char *sent_body;
+    struct loop_timer *silence;
+    int64_t silence_ms;
+    int64_t heard_ms;     /* when the last byte moved */
+    curl_off_t uploaded;  /* as of the last look */
+    bool fell_silent;
+    bool repeatable;      /* libcurl may send it again on another connection */
+    bool attempted;
+    bool repeated;
+    bool consumer_ended;
+    bool too_large;
+    size_t answer_bytes_max;
+    char *answer;
+    size_t answer_len;
+    size_t answer_capacity;
+    char retry_after[64];
+    char date[64];
+    char content_type[256];
+    char error_text[CURL_ERROR_SIZE];
+    struct error error;
+    bool (*on_data)(void *context, struct str piece);
+    void (*on_done)(void *context, const struct http_response *response);
+    void *context;
+};
+
+/* http_client_request.c: fill the call's handle from the request. -1: `err` says what is wrong with it. */
+int http_client_prepare(struct http_call *call, const struct http_request *request,
+                        struct error *err);
+
+/* http_client_answer.c: libcurl's write and header callbacks. */
+size_t http_client_on_body(char *at, size_t size, size_t count, void *context);
+size_t http_client_on_header(char *at, size_t size, size_t count, void *context);
+/* From now on; -1 if none was sent or it makes no sense. */
+int64_t http_client_retry_after_ms(const struct http_call *call);
+/* Why the call failed, in one line. */
+void http_client_blame(const struct http_call *call, CURLcode code, bool sent, struct error *err);
+
+/* http_client.c: libcurl's callbacks that a handle needs. */
+curl_socket_t http_client_on_open(void *context, curlsocktype purpose,
+                                  struct curl_sockaddr *address);
+int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_port,
+                           int own_port);
+
+#endif
