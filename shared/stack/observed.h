@@ -47,7 +47,7 @@ struct observed_operation {
     enum operation_state state;
     int64_t created_ms;  /* wall, by that cluster's clock: only for order among themselves */
     struct str message;  /* of a failure: from its log where that was read, else the condition's */
-    bool log_read;
+    bool log_read;       /* or it was tried in vain: it is not asked for again */
 };
 LIST_DEFINE(observed_operations, struct observed_operation)
 
@@ -61,7 +61,9 @@ struct observed_repo {
 LIST_DEFINE(observed_repos, struct observed_repo)
 
 /* Whether a repository has a chart in a version: asked before acting, because Rancher silently
- * takes another one (contracts/rancher.md 4.4). */
+ * takes another one (contracts/rancher.md 4.4). The plan asks whenever it is UNREAD; whoever reads
+ * makes it UNREAD again when it is time to look anew: the index changed, or after FAILED some time
+ * passed. */
 enum version_state { VERSION_UNREAD, VERSION_FOUND, VERSION_MISSING, VERSION_FAILED };
 struct observed_version {
     struct str repo;

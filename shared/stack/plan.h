@@ -7,6 +7,12 @@
 
 #include "stack/observed.h"
 
+/* Clusters that a Stack is told to forget, ids between commas or "*": nothing is removed there, and
+ * nothing is waited for. The way to let go of a Stack that waits for a cluster that stays away. */
+#define STACK_ABANDON_CLUSTERS "herd.suse.com/abandon-clusters"
+/* Who applied the Stack last: only the webhook writes it. */
+#define STACK_LAST_APPLIED_BY "herd.suse.com/last-applied-by"
+
 enum action_kind {
 #define ACTION(kind, name, changes, sentence) ACTION_##kind,
 #include "stack/actions.def"
@@ -21,6 +27,7 @@ bool action_changes(enum action_kind kind);
 struct action {
     enum action_kind kind;
     uint32_t cluster; /* index in observed.clusters; UINT32_MAX for the Stack's own actions */
+    struct str chart_name;   /* charts[].name, as in release_state */
     struct str namespace_;   /* of the release */
     struct str release_name;
     struct str repo;         /* of ENSURE_REPO, RESOLVE_VERSION, UPGRADE: URL */
@@ -42,6 +49,13 @@ struct plan {
     bool holds;          /* nothing is done: paused, refused, waiting for Stacks, targets unknown */
     struct str reason;   /* of holding, else of the worst release */
     struct str message;  /* root cause, for people */
+    bool accepted;       /* the stored Stack is one that can be carried out */
+    bool kept;           /* nothing could be looked at: `releases` is what the status said before */
+    uint32_t wanted;     /* releases that are to be, */
+    uint32_t deployed;   /* and those of them that are */
+    uint32_t unwanted;   /* releases that are to go */
+    uint32_t drifted;    /* deployed, but changed by somebody else */
+    bool started;        /* something was asked for, or is there */
     bool torn_down;      /* deleting, and nothing is left */
 };
 
@@ -51,5 +65,13 @@ struct plan stack_plan(struct arena *arena, const struct stack *stack,
 /* Status from the same values, so that plan and status cannot disagree. */
 struct stack_status stack_status_of(struct arena *arena, const struct stack *stack,
                                     const struct observed *observed, const struct plan *plan);
+
+/* Note that a request of a plan was refused on the spot, and so certainly had no effect: the entry
+ * of that cluster and chart becomes FAILED, with one attempt more and nothing under way. The caller
+ * does this to what it hands to the next plan as `before`; strings are borrowed. An entry that is
+ * not there is left so. */
+void stack_status_note_failure(struct arena *arena, struct stack_status *status,
+                               struct str cluster_id, struct str chart_name, bool terminal,
+                               struct str reason, struct str message, int64_t now_ms);
 
 #endif

@@ -9,6 +9,8 @@
 
 enum stack_phase { PHASE_PENDING, PHASE_DEPLOYING, PHASE_DEPLOYED, PHASE_FAILED, PHASE_DELETING };
 const char *stack_phase_name(enum stack_phase phase);
+/* PENDING for any other word. */
+enum stack_phase stack_phase_from(struct str name);
 
 /* Where one release stands. Names are what deployments[].status says. */
 enum deployment_state {
@@ -22,6 +24,8 @@ enum deployment_state {
     DEPLOYMENT_REMOVED,      /* never in a status: for the plan only */
 };
 const char *deployment_state_name(enum deployment_state state);
+/* UNKNOWN for any other word. */
+enum deployment_state deployment_state_from(struct str name);
 
 /* One entry of deployments[]. What a restarted controller must know is here and nowhere else. */
 struct release_state {
@@ -34,11 +38,13 @@ struct release_state {
     struct str message;
     struct str version;   /* wanted, exact once resolved */
     struct str digest;    /* of what was asked for last */
-    int64_t last_updated_ms; /* wall: when state, reason or digest changed last */
+    uint32_t revision;    /* of the App when something was asked for last; 0 = there was none */
+    int64_t last_updated_ms; /* wall, whole seconds: when state, reason or digest changed last */
     int64_t requested_ms; /* wall: an action was about to be sent then and is not accounted for; 0 = none */
     struct str operation; /* the last operation that was accounted for; a newer one is news */
     uint32_t attempts;    /* failures of this digest in a row */
     bool terminal;        /* it will not be tried again until the spec changes */
+    enum deployment_state last_known; /* of UNKNOWN: the state before its cluster went out of sight */
 };
 LIST_DEFINE(release_states, struct release_state)
 
@@ -57,9 +63,14 @@ struct stack_status {
     struct str last_applied_by;
 };
 
+/* Before the worse: FAILED, UNKNOWN, UNINSTALLING, WAITING, DEPLOYING, PENDING, DEPLOYED. */
+uint32_t deployment_state_rank(enum deployment_state state);
+
 /* Of a stored Stack; absent members read as zero. */
 struct stack_status stack_status_read(struct arena *arena, struct json status);
-/* The whole `status` object, deployments worst first within LIMIT_STATUS_BYTES. Deterministic. */
+/* The whole `status` object within LIMIT_STATUS_BYTES, deployments worst first. What has a request
+ * under way or failures to count is left out last: a restarted controller must know it.
+ * Deterministic. */
 struct str stack_status_write(struct arena *arena, const struct stack_status *status);
 
 #endif
