@@ -37,7 +37,14 @@ struct lease {
     int64_t renew_sent_ms;   /* monotonic: when the renewal under way was sent */
     int64_t renewed_ms;      /* monotonic: sending time of the last renewal that succeeded */
     int64_t transitions;
+    char acquired[LEASE_VERSION_BYTES];          /* acquireTime as last observed */
+    int64_t observed_ms;     /* the duration that the record asks for; 0 = none, or absurd */
+    int64_t absent_since_ms; /* monotonic: no lease at all since then; -1 = there is one */
+    int64_t renew_wall_ms;   /* renewTime as last written: each is later than the one before */
     bool releasing;
+    bool seen;      /* a lease was read at least once */
+    bool ever_held; /* and it named a holder or a time */
+    bool released;  /* its holder gave it up in good order */
 };
 
 struct lease_input {
