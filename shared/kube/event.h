@@ -31,5 +31,8 @@ enum kube_event_effect { EVENT_DROP, EVENT_CREATE, EVENT_PATCH };
 enum kube_event_effect kube_event_step(struct kube_event_log *log, const struct kube_event *event,
                                        int64_t now_wall_ms, struct arena *arena,
                                        struct str *ret_name, struct str *ret_body);
+/* The Event that was sent under `name` is not there any more (a server drops Events after an hour):
+ * its next repetition is created anew. */
+void kube_event_forget(struct kube_event_log *log, struct str name);
 
 #endif
