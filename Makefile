@@ -1,0 +1,67 @@
+# Makefile: the names of the habits. CMake does the work; `make help` lists them.
+.DEFAULT_GOAL := help
+PRESET ?= dev
+JOBS ?= $(shell nproc)
+RELEASE := build/release
+PROGRAMS := herd-webhook herd-controller herd-lab herd-devca
+
+.PHONY: help deps build run demo test test-bare lint bench fuzz sim coverage crds install-crds clean
+
+help: ## List the habits
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+
+deps: ## Install what building, running and testing need (Debian packages, by name)
+	@sh cmake/deps.sh build
+
+build: deps ## Build the programs, optimised and hardened: build/release/bin
+	@cmake --preset release -Wno-dev > build/configure.log 2>&1 || { mkdir -p build; cmake --preset release; }
+	@cmake --build --preset release -j $(JOBS) --target $(PROGRAMS)
+
+run: build ## Lab, webhook, controller and the RAG example on this machine; CONTEXT=name uses your cluster
+	@CONTEXT='$(CONTEXT)' bash lab/run.sh run
+
+demo: build ## The same with an end: shows refusals and a teardown too
+	@bash lab/run.sh demo
+
+test: ## Every suite that this machine can run (PRESET=tsan, coverage)
+	@sh cmake/deps.sh test
+	@cmake --preset $(PRESET) -Wno-dev
+	@cmake --build --preset $(PRESET) -j $(JOBS)
+	@ctest --preset $(PRESET) -j $(JOBS) --no-tests=error
+
+test-bare: ## The README's two commands in a bare Debian 12 root (needs root)
+	@bash tests/bare/run.sh
+
+lint: ## Layers, one library header in one file, formatting
+	@sh tests/lint/layers.sh
+
+bench: ## Print the figures of tests/bench/README.md
+	@sh cmake/deps.sh test
+	@cmake --preset bench -Wno-dev
+	@cmake --build --preset bench -j $(JOBS)
+	@bash tests/bench/run.sh
+
+SECONDS ?= 60
+fuzz: ## Fuzz every decoder of outside bytes for SECONDS=60 each
+	@sh cmake/deps.sh fuzz
+	@cmake --preset fuzz -Wno-dev
+	@cmake --build --preset fuzz -j $(JOBS)
+	@bash tests/fuzz/run.sh $(SECONDS)
+
+SEEDS ?= 1000
+sim: ## The whole system in one thread under SEEDS=1000 seeds
+	@sh cmake/deps.sh test
+	@cmake --preset dev -Wno-dev
+	@cmake --build --preset dev -j $(JOBS) --target herd-sim
+	@build/dev/bin/herd-sim --seeds=$(SEEDS)
+
+crds: ## Write manifests/crds and docs again from the tables
+	@cmake --preset dev -Wno-dev
+	@cmake --build --preset dev -j $(JOBS) --target herd-crdgen
+	@build/dev/bin/herd-crdgen
+
+install-crds: ## Apply the CRDs to the current context
+	kubectl apply -f manifests/crds/
+
+clean: ## Remove everything that was built
+	rm -rf build
