@@ -13,101 +13,19 @@ cd "$(dirname "$0")/.."
 mode=${1:?run or demo}
 bin=${HERD_BIN:-build/release/bin}
 state=${HERD_RUN_DIR:-build/run}
-time_scale=${TIME_SCALE:-0.05}
+lab_flags=(--time-scale "${TIME_SCALE:-0.05}")
 example=examples/rag-inference-stack.yaml
-pids=()
+# shellcheck source=lab/processes.sh
+. lab/processes.sh
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-fail() {
-  printf 'run.sh: %s\n' "$*" >&2
-  exit 1
-}
 
-# End what was started, newest first, and nothing else.
 finish() {
-  local code=$? i
+  local code=$?
   trap - EXIT INT TERM
-  for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
-    kill -TERM "${pids[i]}" 2>/dev/null || true
-  done
-  for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
-    wait "${pids[i]}" 2>/dev/null || true
-  done
+  end_all
   rm -f "$state/ready"
   exit "$code"
-}
-
-# start NAME COMMAND...: in the background, with a log of its own.
-start() {
-  local name=$1
-  shift
-  "$@" >"$state/$name.out" 2>"$state/$name.log" &
-  pids+=($!)
-}
-
-# until_true SECONDS WHAT COMMAND...: ask again and again; fail with the newest log lines.
-until_true() {
-  local seconds=$1 what=$2 deadline=$((SECONDS + $1))
-  shift 2
-  until "$@" >/dev/null 2>&1; do
-    ((SECONDS < deadline)) || {
-      tail -n 5 "$state"/*.log >&2 || true
-      fail "$what did not happen within $seconds s; logs are in $state/"
-    }
-    sleep 0.1
-  done
-}
-
-# port_of NAME KEY: a port from a program's "serving" line.
-port_of() {
-  sed -n "s/.*serving.*[\" ]$2[\"]*[=:] *\([0-9][0-9]*\).*/\1/p" "$state/$1.log" | tail -n 1
-}
-
-k() { kubectl --kubeconfig "$state/kubeconfig" "$@"; }
-
-start_lab() {
-  start lab "$bin/herd-lab" serve --data "$state/lab" --listen 127.0.0.1:0 \
-    --rancher-listen 127.0.0.1:0 --kubeconfig "$state/kubeconfig" --time-scale "$time_scale" \
-    --log-format text
-  until_true 20 "the lab" test -e "$state/lab/ready"
-  # shellcheck disable=SC1091
-  . "$state/lab/env"
-}
-
-start_webhook() {
-  "$bin/herd-devca" --folder "$state/certs"
-  start webhook "$bin/herd-webhook" serve --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0 \
-    --tls-cert-file "$state/certs/tls.crt" --tls-key-file "$state/certs/tls.key" \
-    --kubeconfig "$state/kubeconfig" --log-format text --drain 100ms
-  until_true 10 "the webhook" grep -q serving "$state/webhook.log"
-  webhook_port=$(port_of webhook port)
-  webhook_metrics_port=$(port_of webhook metrics_port)
-}
-
-# The manifests as they are, but for the address and the CA that cert-manager would inject.
-apply_webhook() {
-  local ca
-  ca=$(base64 -w 0 <"$state/certs/ca.crt")
-  k apply -f manifests/namespace.yaml >/dev/null
-  k apply -f - >/dev/null <<EOF
-apiVersion: v1
-kind: Service
-metadata: {name: herd-webhook, namespace: herd-system}
-spec:
-  clusterIP: 127.0.0.1
-  ports: [{name: https, port: $webhook_port, targetPort: $webhook_port}]
-EOF
-  sed -e "s|port: 443|port: $webhook_port|" -e "s|^    clientConfig:|&\n      caBundle: $ca|" \
-    manifests/webhook/configuration.yaml | k apply -f - >/dev/null
-}
-
-start_controller() {
-  (umask 077 && printf '%s' "$HERD_LAB_RANCHER_TOKEN" >"$state/rancher-token")
-  start controller "$bin/herd-controller" --kubeconfig "$state/kubeconfig" \
-    --rancher-url "$HERD_LAB_RANCHER_URL" --rancher-token-file "$state/rancher-token" \
-    --rancher-ca-file "$HERD_LAB_RANCHER_CA" --metrics-listen 127.0.0.1:0 --log-format text
-  until_true 10 "the controller" grep -q serving "$state/controller.log"
-  controller_metrics_port=$(port_of controller metrics_port)
 }
 
 write_env() {
@@ -194,7 +112,7 @@ Rancher (simulated)  $HERD_LAB_RANCHER_URL    logs and addresses  $state/
 Ctrl-C ends everything.
 EOF
   # `wait` comes back when a program ends, or for a signal.
-  wait -n "${pids[@]}" || true
+  wait -n || true
   fail "a program ended by itself; logs are in $state/"
 }
 

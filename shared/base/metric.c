@@ -34,11 +34,13 @@ static uint32_t bucket_count(const struct metric_row *row)
     return count;
 }
 
-static void render_labels(const struct metric_row *row, const struct str *labels, bool other,
+enum { LABEL_BYTES_MAX = 128, KEY_BYTES = METRIC_LABELS_MAX * (LABEL_BYTES_MAX + 1) };
+
+static void render_labels(const struct metric_row *row, const struct str *labels,
                           struct strbuf *out)
 {
     for (int i = 0; i < METRIC_LABELS_MAX && row->labels[i]; i++) {
-        struct str value = other ? STR("other") : str_shown(out->arena, labels[i], 128);
+        struct str value = str_shown(out->arena, labels[i], LABEL_BYTES_MAX);
 
         if (i)
             strbuf_char(out, ',');
@@ -52,6 +54,23 @@ static void render_labels(const struct metric_row *row, const struct str *labels
     }
 }
 
+/* Where the series stands in its table: the label values with a byte between them that no UTF-8
+ * text has. On the caller's stack, because this is done for each request. */
+static struct str series_key(const struct metric_row *row, const struct str *labels,
+                             char key[KEY_BYTES])
+{
+    size_t len = 0;
+
+    for (int i = 0; i < METRIC_LABELS_MAX && row->labels[i]; i++) {
+        struct str value = str_slice(labels[i], 0, LABEL_BYTES_MAX);
+
+        memcpy(key + len, value.at, value.len);
+        len += value.len;
+        key[len++] = '\xff';
+    }
+    return str_make(key, len);
+}
+
 static void free_series(struct series *series)
 {
     mem_free((char *)(uintptr_t)series->labels.at);
@@ -59,42 +78,42 @@ static void free_series(struct series *series)
     mem_free(series);
 }
 
+static struct series *create_series(const struct metric_row *row, const struct str *labels)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct strbuf rendered = strbuf_new(arena, 64);
+    struct series *series = mem_new(struct series);
+
+    render_labels(row, labels, &rendered);
+    series->labels = str_make(mem_copy(rendered.at, rendered.len), rendered.len);
+    if (row->kind == METRIC_HISTOGRAM)
+        series->buckets = mem_alloc(sizeof(uint64_t) * (bucket_count(row) + 1));
+    return series;
+}
+
 /* Under the lock. */
 static struct series *find_series(struct metrics *metrics, uint32_t id, const struct str *labels,
                                   bool create)
 {
+    static const struct str others[METRIC_LABELS_MAX] = { STR_INIT("other"), STR_INIT("other"),
+                                                          STR_INIT("other") };
     const struct metric_row *row = &metrics->rows[id];
-    struct metric *metric = &metrics->metrics[id];
-    AUTO(arena_free) struct arena *arena = NULL;
-    struct str key = STR("");
-
-    if (row->labels[0]) {
-        arena = arena_create(0);
-
-        struct strbuf rendered = strbuf_new(arena, 64);
-
-        render_labels(row, labels, false, &rendered);
-        key = strbuf_str(&rendered);
-    }
-
-    struct series *series = dict_get(metric->series, key);
+    struct dict *all = metrics->metrics[id].series;
+    char buffer[KEY_BYTES];
+    struct str key = series_key(row, labels, buffer);
+    struct series *series = dict_get(all, key);
 
     if (series || !create)
         return series;
-    if (dict_count(metric->series) >= METRIC_SERIES_MAX) {
-        struct strbuf rendered = strbuf_new(arena, 64);
-
-        render_labels(row, labels, true, &rendered);
-        key = strbuf_str(&rendered);
-        series = dict_get(metric->series, key);
+    if (dict_count(all) >= METRIC_SERIES_MAX) {
+        labels = others;
+        key = series_key(row, labels, buffer);
+        series = dict_get(all, key);
         if (series)
             return series;
     }
-    series = mem_new(struct series);
-    series->labels = str_make(mem_copy(key.at, key.len), key.len);
-    if (row->kind == METRIC_HISTOGRAM)
-        series->buckets = mem_alloc(sizeof(uint64_t) * (bucket_count(row) + 1));
-    dict_set(metric->series, key, series);
+    series = create_series(row, labels);
+    dict_set(all, key, series);
     return series;
 }
 
@@ -180,12 +199,12 @@ void metrics_remove(struct metrics *metrics, uint32_t id, const struct str *labe
 {
     pthread_mutex_lock(&metrics->lock);
 
-    struct series *series = find_series(metrics, id, labels, false);
+    char buffer[KEY_BYTES];
+    struct series *series = dict_remove(metrics->metrics[id].series,
+                                        series_key(&metrics->rows[id], labels, buffer));
 
-    if (series) {
-        dict_remove(metrics->metrics[id].series, series->labels);
+    if (series)
         free_series(series);
-    }
     pthread_mutex_unlock(&metrics->lock);
 }
 

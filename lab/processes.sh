@@ -1,0 +1,123 @@
+# processes.sh: lab, webhook and controller as processes; sourced, not run.
+#
+# lab/run.sh and the integration tests both start the product with these. They set
+#   bin     the folder of the programs
+#   state   a folder for data, logs, addresses
+# and may set lab_flags, webhook_flags, controller_flags (arrays) beforehand.
+
+lab_flags=(${lab_flags[@]+"${lab_flags[@]}"})
+webhook_flags=(${webhook_flags[@]+"${webhook_flags[@]}"})
+controller_flags=(${controller_flags[@]+"${controller_flags[@]}"})
+declare -A pid_of=()
+started=()
+
+fail() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# start NAME COMMAND...: in the background, with a log of its own that grows over restarts.
+start() {
+  local name=$1
+  shift
+  "$@" >>"$state/$name.out" 2>>"$state/$name.log" &
+  pid_of[$name]=$!
+  started+=("$name")
+}
+
+# end NAME [SIGNAL]: and wait for its end.
+end() {
+  local pid=${pid_of[$1]:-}
+  [ -n "$pid" ] || return 0
+  kill "-${2:-TERM}" "$pid" 2>/dev/null || true
+  wait "$pid" 2>/dev/null || true
+  unset "pid_of[$1]"
+}
+
+# End what was started, newest first, and nothing else.
+end_all() {
+  local i
+  for ((i = ${#started[@]} - 1; i >= 0; i--)); do
+    end "${started[i]}"
+  done
+}
+
+# until_true SECONDS WHAT COMMAND...: ask again and again; fail with the newest log lines.
+until_true() {
+  local what=$2 deadline=$((SECONDS + $1))
+  shift 2
+  until "$@" >/dev/null 2>&1; do
+    ((SECONDS < deadline)) || {
+      tail -n 8 "$state"/*.log >&2 || true
+      fail "$what did not happen in time; logs are in $state/"
+    }
+    sleep 0.05
+  done
+}
+
+# port_of NAME KEY: a port from the program's newest "serving" line.
+port_of() {
+  sed -n "s/.*serving.*[\" ]$2[\"]*[=:] *\"*\([0-9][0-9]*\).*/\1/p" "$state/$1.log" | tail -n 1
+}
+
+k() { kubectl --kubeconfig "$state/kubeconfig" "$@"; }
+
+# A second start takes the same data and, as env says, the same ports.
+start_lab() {
+  local api=127.0.0.1:0 rancher=127.0.0.1:0
+  if [ -e "$state/lab/env" ]; then
+    api=${HERD_LAB_SERVER#https://} rancher=${HERD_LAB_RANCHER_URL#https://}
+  fi
+  rm -f "$state/lab/ready"
+  start lab "$bin/herd-lab" serve --data "$state/lab" --listen "$api" --rancher-listen "$rancher" \
+    --kubeconfig "$state/kubeconfig" --log-format text "${lab_flags[@]}"
+  until_true 30 "the lab's start" test -e "$state/lab/ready"
+  # shellcheck disable=SC1091
+  . "$state/lab/env"
+}
+
+start_webhook() {
+  [ -e "$state/certs/tls.crt" ] || "$bin/herd-devca" --folder "$state/certs"
+  rm -f "$state/webhook.log"
+  start webhook "$bin/herd-webhook" serve --listen "127.0.0.1:${webhook_port:-0}" \
+    --metrics-listen 127.0.0.1:0 --tls-cert-file "$state/certs/tls.crt" \
+    --tls-key-file "$state/certs/tls.key" --kubeconfig "$state/kubeconfig" --log-format text \
+    --drain 100ms "${webhook_flags[@]}"
+  until_true 30 "the webhook's start" grep -q serving "$state/webhook.log"
+  webhook_port=$(port_of webhook port)
+  webhook_metrics_port=$(port_of webhook metrics_port)
+}
+
+# The manifests as they are, but for the port and the CA that cert-manager would inject.
+apply_webhook() {
+  local ca
+  ca=$(base64 -w 0 <"$state/certs/ca.crt")
+  k apply -f manifests/namespace.yaml >/dev/null
+  k apply -f - >/dev/null <<EOF
+apiVersion: v1
+kind: Service
+metadata: {name: herd-webhook, namespace: herd-system}
+spec:
+  clusterIP: 127.0.0.1
+  ports: [{name: https, port: $webhook_port}]
+EOF
+  sed -e "s|port: 443|port: $webhook_port|" -e "s|^    clientConfig:|&\n      caBundle: $ca|" \
+    manifests/webhook/configuration.yaml | k apply -f - >/dev/null
+}
+
+start_controller() {
+  (umask 077 && printf '%s' "$HERD_LAB_RANCHER_TOKEN" >"$state/rancher-token")
+  local before
+  before=$(grep -c serving "$state/controller.log" 2>/dev/null || true)
+  start controller "$bin/herd-controller" --kubeconfig "$state/kubeconfig" \
+    --rancher-url "$HERD_LAB_RANCHER_URL" --rancher-token-file "$state/rancher-token" \
+    --rancher-ca-file "$HERD_LAB_RANCHER_CA" --metrics-listen 127.0.0.1:0 --log-format text \
+    "${controller_flags[@]}"
+  until_true 30 "the controller's start" more_than "${before:-0}" serving "$state/controller.log"
+  controller_metrics_port=$(port_of controller metrics_port)
+}
+
+# more_than COUNT WORD FILE: whether WORD stands in more than COUNT lines.
+more_than() {
+  [ "$(grep -c "$2" "$3" 2>/dev/null || true)" -gt "$1" ]
+}

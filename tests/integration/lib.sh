@@ -1,0 +1,139 @@
+# lib.sh: what every integration suite begins with; sourced, not run.
+#
+#   suite BIN STATE       set up; everything that is started ends with the suite
+#   row SENTENCE          the sentence that the checks below belong to
+#   ok COMMAND...         must exit 0; its output is in $out
+#   refused COMMAND...    must not exit 0; its output is in $out
+#   says TEXT             $out must hold TEXT
+#   is GOT WANT           must be equal
+#   eventually COMMAND... must hold within a deadline; asked again and again
+set -euo pipefail
+
+rows=0
+sentence="(no row yet)"
+deadline_s=${HERD_DEADLINE:-60}
+
+suite() {
+  bin=$1 state=$2
+  rm -rf "$state"
+  mkdir -p "$state"
+  lab_flags=(--time-scale 0.01)
+  controller_flags=(--rancher-settle 3s)
+  # shellcheck source=lab/processes.sh
+  . lab/processes.sh
+  trap suite_end EXIT
+}
+
+suite_end() {
+  local code=$?
+  trap - EXIT
+  end_all
+  if grep -lE 'ERROR: (Address|Thread|Leak|Undefined)|runtime error:|WARNING: ThreadSanitizer' "$state"/*.log 2>/dev/null; then
+    grep -hE -A 12 'ERROR: (Address|Thread|Leak)|runtime error:|WARNING: ThreadSanitizer' "$state"/*.log | head -n 40
+    echo "a sanitizer found something: see $state/"
+    code=1
+  fi
+  if [ "$code" = 0 ]; then
+    echo "$rows passed, 0 failed"
+  else
+    echo "failed at: $sentence (logs in $state/)"
+  fi
+  exit "$code"
+}
+
+row() {
+  sentence=$*
+  rows=$((rows + 1))
+  echo "- $*"
+}
+
+wrong() {
+  printf '%s\n  %s\n' "$sentence" "$1" >&2
+  shift
+  [ $# = 0 ] || printf '  %s\n' "$@" >&2
+  exit 1
+}
+
+ok() {
+  out=$("$@" 2>&1) || wrong "failed: $*" "$out"
+}
+
+refused() {
+  if out=$("$@" 2>&1); then
+    wrong "was accepted: $*" "$out"
+  fi
+}
+
+says() {
+  case $out in
+    *"$1"*) ;;
+    *) wrong "does not say: $1" "it says: $out" ;;
+  esac
+}
+
+says_not() {
+  case $out in
+    *"$1"*) wrong "says: $1" "$out" ;;
+  esac
+}
+
+is() {
+  [ "$1" = "$2" ] || wrong "got:  $1" "want: $2"
+}
+
+eventually() {
+  local deadline=$((SECONDS + deadline_s))
+  until out=$("$@" 2>&1); do
+    ((SECONDS < deadline)) || wrong "did not come true in $deadline_s s: $*" "$out"
+    sleep 0.05
+  done
+}
+
+# field KIND/NAME JSONPATH [FLAGS...]
+field() {
+  local what=$1 path=$2
+  shift 2
+  k get "$what" -o "jsonpath=$path" "$@"
+}
+
+# field_is KIND/NAME JSONPATH WANT: for eventually.
+field_is() {
+  local got
+  got=$(field "$1" "$2") || return 1
+  [ "$got" = "$3" ] || {
+    echo "$2 of $1 is '$got', not '$3'"
+    return 1
+  }
+}
+
+# field_has KIND/NAME JSONPATH TEXT: for eventually.
+field_has() {
+  local got
+  got=$(field "$1" "$2") || return 1
+  case $got in
+    *"$3"*) ;;
+    *) echo "$2 of $1 is '$got', without '$3'"; return 1 ;;
+  esac
+}
+
+# down CLUSTER ARGUMENTS...: kubectl on a downstream cluster, through Rancher.
+down() {
+  local cluster=$1
+  shift
+  kubectl --kubeconfig /dev/null --server "$HERD_LAB_RANCHER_URL/k8s/clusters/$cluster" \
+    --certificate-authority "$HERD_LAB_RANCHER_CA" --token "$HERD_LAB_RANCHER_TOKEN" "$@"
+}
+
+# counters: how often each release was really installed, upgraded, uninstalled.
+counters() {
+  curl -sS --cacert "$HERD_LAB_RANCHER_CA" -H "Authorization: Bearer $HERD_LAB_RANCHER_TOKEN" \
+    "$HERD_LAB_RANCHER_URL/lab/counters"
+}
+
+start_product() {
+  start_lab
+  k apply -f manifests/crds/ >/dev/null
+  start_webhook
+  apply_webhook
+  start_controller
+}

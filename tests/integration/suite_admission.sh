@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# suite_admission.sh: what kubectl apply answers, with the webhook in between.
+. "$(dirname "$0")/lib.sh"
+suite "$1" "$2"
+start_lab
+ok k apply -f manifests/crds/
+start_webhook
+apply_webhook
+
+row "every accepted example is accepted, twice, and the second time unchanged"
+ok k apply -f examples/configmaps.yaml
+for file in examples/*-stack.yaml examples/accepted/*.yaml; do
+  ok k apply -f "$file"
+  ok k apply -f "$file"
+  says unchanged
+  ok k diff -f "$file"
+done
+
+row "defaults are filled in"
+is "$(field stack/rag-inference '{.spec.security}')" enabled
+is "$(field stack/rag-inference '{.spec.observability}')" enabled
+is "$(field stack/rag-inference '{.metadata.labels.herd\.suse\.com/env}')" prod
+is "$(field stack/rag-inference '{.spec.charts[1].releaseName}')" qdrant
+
+row "every rejected example is refused with its answer, and nothing is stored"
+for file in examples/rejected/*.yaml; do
+  answer=${file%.yaml}.answer.txt
+  name=$(sed -n 's/^  name: //p' "$file" | head -n 1)
+  refused k apply -f "$file"
+  while IFS= read -r line; do
+    [ -z "$line" ] || says "$line"
+  done <"$answer"
+  refused k get stack "$name"
+  says "not found"
+done
+
+row "a dry run is judged and stores nothing"
+refused k apply --dry-run=server -f examples/rejected/dependency-cycle.yaml
+says "->"
+sed 's/name: test-stack/name: dry/' examples/test-stack.yaml >"$state/dry.yaml"
+ok k apply --dry-run=server -f "$state/dry.yaml"
+refused k get stack dry
+
+row "a cluster id that Rancher does not know is warned about, with the nearest known one"
+sed -e 's/name: test-stack/name: typo/' -e 's/c-m-dev-cluster/c-m-dev-clustr/' examples/test-stack.yaml >"$state/typo.yaml"
+ok k apply -f "$state/typo.yaml"
+says Warning
+says c-m-dev-cluster
+
+row "with the webhook gone, creating fails with its name, and deleting works"
+end webhook KILL
+sed 's/name: test-stack/name: later/' examples/test-stack.yaml >"$state/later.yaml"
+refused k apply -f "$state/later.yaml"
+says "herd.suse.com"
+ok k delete stack typo --wait=false
+ok k create configmap still-works --from-literal=a=b
+
+row "and works again when it is back"
+start_webhook
+ok k apply -f "$state/later.yaml"

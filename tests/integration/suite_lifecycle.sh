@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# suite_lifecycle.sh: one Stack from apply to Deployed, changed, and torn down.
+. "$(dirname "$0")/lib.sh"
+suite "$1" "$2"
+start_product
+
+row "the RAG example becomes Deployed on both clusters"
+ok k apply -f examples/configmaps.yaml -f examples/rag-inference-stack.yaml
+ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
+ok k get stacks rag-inference --no-headers
+[[ $out =~ rag-inference\ +Deployed\ +2\ +3\ + ]] || wrong "columns: $out"
+ok k get stacks rag-inference -o wide --no-headers
+says 6/6
+
+row "each release is there once, at revision 1, stamped"
+for cluster in c-m-gpu01 c-m-gpu02; do
+  for release in gpu-operator/gpu-operator vector-db/qdrant llm-serving/ollama; do
+    ok down "$cluster" -n "${release%/*}" get apps.catalog.cattle.io "${release#*/}" \
+      -o 'jsonpath={.spec.version} {.spec.info.status} {.spec.chart.metadata.annotations.herd\.suse\.com/stack}'
+    is "$out" "1 deployed default/rag-inference"
+  done
+done
+
+row "charts started in the order of dependsOn"
+times=$(for release in gpu-operator/gpu-operator vector-db/qdrant llm-serving/ollama; do
+  down c-m-gpu01 -n "${release%/*}" get apps.catalog.cattle.io "${release#*/}" -o 'jsonpath={.spec.info.firstDeployed}{"\n"}'
+done)
+is "$times" "$(sort <<<"$times")"
+
+row "events and describe tell the story"
+ok k get events --field-selector involvedObject.kind=Stack
+says Deployed
+ok k describe stack rag-inference
+says "DeploymentSucceeded"
+
+row "a reached state is left alone"
+before=$(field stack/rag-inference '{.metadata.resourceVersion}')
+requests=$(counters)
+ok k annotate stack rag-inference look=again
+eventually field_is stack/rag-inference '{.status.phase}' Deployed
+is "$(counters)" "$requests"
+
+row "a new version is rolled out as an upgrade, parents first"
+ok k patch stack rag-inference --type=json \
+  -p '[{"op":"replace","path":"/spec/charts/1/values/inline/persistence/size","value":"600Gi"}]'
+eventually field_is stack/rag-inference '{.status.observedGeneration}' "$(field stack/rag-inference '{.metadata.generation}')"
+ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
+ok down c-m-gpu01 -n vector-db get apps.catalog.cattle.io qdrant -o 'jsonpath={.spec.version}'
+is "$out" 2
+ok down c-m-gpu01 -n gpu-operator get apps.catalog.cattle.io gpu-operator -o 'jsonpath={.spec.version}'
+is "$out" 1
+
+row "a ConfigMap that changes re-plans the Stacks that name it"
+ok k patch configmap gpu-operator-values --type=merge -p '{"data":{"values.yaml":"toolkit:\n  enabled: false\n"}}'
+app_revision_is() { [ "$(down "$1" -n "$2" get apps.catalog.cattle.io "$3" -o 'jsonpath={.spec.version}')" = "$4" ]; }
+eventually app_revision_is c-m-gpu01 gpu-operator gpu-operator 2
+ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
+
+row "a cluster that loses its label loses its releases, one that gains it gets them"
+ok k label clusters.management.cattle.io c-m-gpu02 workload-
+eventually field_is stack/rag-inference '{.status.clusters}' 1
+app_gone() { ! down "$1" -n "$2" get apps.catalog.cattle.io "$3" >/dev/null 2>&1; }
+eventually app_gone c-m-gpu02 gpu-operator gpu-operator
+ok k label clusters.management.cattle.io c-m-gpu02 workload=ai-ml
+eventually app_revision_is c-m-gpu02 llm-serving ollama 1
+ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
+
+row "paused changes nothing"
+ok k patch stack rag-inference --type=merge -p '{"spec":{"paused":true}}'
+eventually field_has stack/rag-inference '{.status.conditions[?(@.type=="Ready")].reason}' Paused
+ok k patch stack rag-inference --type=merge -p '{"spec":{"paused":false}}'
+ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
+
+row "a chart that leaves the spec is uninstalled"
+ok k patch stack rag-inference --type=json -p '[{"op":"remove","path":"/spec/charts/2"}]'
+eventually app_gone c-m-gpu01 llm-serving ollama
+eventually field_is stack/rag-inference '{.status.phase}' Deployed
+
+row "deletion tears down in reverse order and leaves nothing"
+ok k delete stack rag-inference --wait --timeout="${deadline_s}s"
+for cluster in c-m-gpu01 c-m-gpu02; do
+  ok down "$cluster" get apps.catalog.cattle.io -A -o name
+  is "$out" ""
+done

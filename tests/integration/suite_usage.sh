@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# suite_usage.sh: bad flags, files and environment get one clear line and the documented exit code.
+. "$(dirname "$0")/lib.sh"
+suite "$1" "$2"
+
+# usage CODE TEXT COMMAND...: one line on standard error that holds TEXT, and this exit code.
+usage() {
+  local want=$1 text=$2 code=0
+  shift 2
+  out=$("$@" 2>&1 >/dev/null </dev/null) || code=$?
+  is "exit $code" "exit $want"
+  out=$(grep -v '"level":"info"\|level=info\| info ' <<<"$out" || true)
+  says "$text"
+  is "$(wc -l <<<"$out") line" "1 line"
+}
+
+"$bin/herd-devca" --folder "$state/certs"
+webhook=("$bin/herd-webhook" serve --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0)
+good=(--tls-cert-file "$state/certs/tls.crt" --tls-key-file "$state/certs/tls.key")
+
+row "help and version exit 0 and name the exit codes"
+for program in "herd-webhook" "herd-controller" "herd-lab" "herd-devca"; do
+  ok "$bin/$program" --help
+  says "Exit codes"
+done
+ok "$bin/herd-webhook" --version
+
+row "unknown flags name the nearest one"
+usage 2 "did you mean --listen" "${webhook[@]}" --listne 1
+usage 2 "did you mean --kubeconfig" "$bin/herd-controller" --kubeconfg x
+
+row "values out of bounds say the bounds"
+usage 2 "0 to 64" "${webhook[@]}" "${good[@]}" --threads 65
+usage 2 "not a duration" "${webhook[@]}" "${good[@]}" --drain soon
+usage 2 "debug|info|warn|error" env LOG_LEVEL=loud "${webhook[@]}" "${good[@]}"
+usage 2 "is not an address and port" "$bin/herd-webhook" serve --listen nowhere "${good[@]}"
+
+row "a certificate that cannot be used is named with what is wrong"
+usage 2 "$state/none.crt" "${webhook[@]}" --tls-cert-file "$state/none.crt" --tls-key-file "$state/certs/tls.key"
+usage 2 "match" "${webhook[@]}" --tls-cert-file "$state/certs/tls.crt" --tls-key-file "$state/certs/ca.key"
+echo garbage >"$state/garbage.pem"
+usage 2 "$state/garbage.pem" "${webhook[@]}" --tls-cert-file "$state/garbage.pem" --tls-key-file "$state/certs/tls.key"
+
+row "a kubeconfig that cannot be used is named with the field"
+usage 2 "$state/none.yaml" "$bin/herd-controller" --kubeconfig "$state/none.yaml" --rancher-url https://127.0.0.1:1
+echo 'clusters: [' >"$state/broken.yaml"
+usage 2 "line" "$bin/herd-controller" --kubeconfig "$state/broken.yaml" --rancher-url https://127.0.0.1:1
+cat >"$state/exec.yaml" <<'EOF'
+apiVersion: v1
+kind: Config
+current-context: a
+contexts: [{name: a, context: {cluster: a, user: a}}]
+clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: a, user: {exec: {command: x, apiVersion: client.authentication.k8s.io/v1}}}]
+EOF
+usage 2 "exec" "$bin/herd-controller" --kubeconfig "$state/exec.yaml" --rancher-url https://127.0.0.1:1
+
+row "severities of rules that do not exist are refused"
+usage 2 "no rule" "${webhook[@]}" "${good[@]}" --rule-severity no.such=deny
+usage 2 "deny, warn or off" "${webhook[@]}" "${good[@]}" --rule-severity graph.cycle=loud
+
+row "a port in use is named"
+start lab "$bin/herd-lab" serve --data "$state/lab" --listen 127.0.0.1:0 --rancher-listen 127.0.0.1:0 --kubeconfig "$state/kubeconfig"
+until_true 30 "the lab" test -e "$state/lab/ready"
+. "$state/lab/env"
+usage 2 "address in use" "$bin/herd-webhook" serve --metrics-listen 127.0.0.1:0 "${good[@]}" --listen "${HERD_LAB_SERVER#https://}"
