@@ -5,10 +5,9 @@
 #ifndef HERD_LAB_ESTATE_ESTATE_H
 #define HERD_LAB_ESTATE_ESTATE_H
 
+#include "io/log.h"
 #include "lab/apiserver/api.h"
 
-struct clock;
-struct log;
 struct estate;
 
 struct estate_options {

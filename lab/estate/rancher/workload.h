@@ -1,0 +1,42 @@
+/* workload.h: what a release puts into its cluster: how many pods, which GPUs, which objects. Pure. */
+#ifndef HERD_LAB_ESTATE_RANCHER_WORKLOAD_H
+#define HERD_LAB_ESTATE_RANCHER_WORKLOAD_H
+
+#include "lab/estate/rancher/catalogue.h"
+#include "text/json.h"
+
+enum { WORKLOAD_PODS_MAX = 10 };
+
+struct workload {
+    struct str release;
+    struct str namespace_;
+    struct str chart;
+    struct str version;
+    struct str image;   /* "" = there is no workload */
+    int64_t replicas;
+    int64_t gpus;       /* of one pod */
+    struct str gpu_key; /* "nvidia.com/gpu"; "" = none */
+};
+
+#define WORKLOAD_GPU_ANNOTATION "lab.herd.suse.com/gpus"
+
+/* The chart's answer to `values` (a JSON object or absent). */
+struct workload workload_of(const struct catalogue_chart *chart, struct json values);
+
+/* The manifest that Helm stores: YAML; "" without a workload. */
+struct str workload_manifest(struct arena *arena, const struct workload *workload);
+struct str workload_deployment(struct arena *arena, const struct workload *workload);
+/* Its status as a merge patch. */
+struct str workload_status(struct arena *arena, const struct workload *workload, bool ready,
+                           struct str now);
+/* Pod number `index` on node `node` ("" = nowhere yet), and its status. */
+struct str workload_pod_name(struct arena *arena, const struct workload *workload, int64_t index);
+struct str workload_pod(struct arena *arena, const struct workload *workload, int64_t index,
+                        struct str node);
+struct str workload_pod_status(struct arena *arena, const struct workload *workload,
+                               bool scheduled, bool ready, struct str now);
+
+/* GPUs in a node's status.allocatable: the sum over all GPU resources. */
+int64_t workload_gpus_of_node(struct json node);
+
+#endif
