@@ -1,0 +1,353 @@
+/* client.c: requests under one identity, and what their answers mean.
+ *
+ * A call lives from kube_client_call until its `done` returns, or until it is cancelled. While a watch's
+ * lines are handed out, a cancelled call's memory stays until the hand-out returns. */
+#include "runtime/client.h"
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "io/file.h"
+#include "kube/apistatus.h"
+#include "kube/watch.h"
+
+enum {
+    TOKEN_BYTES = 64 * 1024,
+    SHOWN_PATH_BYTES = 160,
+    /* A server ends a watch by itself; if it does not, so long after that we do. */
+    WATCH_GRACE_MS = 30000,
+};
+
+struct kube_client {
+    struct kube_client_options options;
+    struct arena *arena; /* of what the configuration says */
+    struct kube_config config;
+    struct http_client *http;
+    struct file_cache *token;
+    struct kube_call *calls;
+};
+
+struct kube_call {
+    struct kube_client *client;
+    struct kube_call *next, *previous;
+    struct http_call *http;
+    struct loop_timer *refusal; /* set for what the fence kept back */
+    kube_done *done;
+    bool (*line)(void *context, struct str line);
+    void *context;
+    struct watch_lines *lines;
+    struct error line_error;
+    const char *verb;
+    const char *method;
+    char *path;
+    char *plural;
+    int64_t started_ms;
+    bool in_line, cancelled;
+};
+
+static struct str bearer(void *context)
+{
+    struct kube_client *client = context;
+
+    if (!client->token)
+        return client->config.token;
+    return str_trim(
+        file_cache_get(client->token, clock_monotonic_ms(loop_clock(client->options.loop))));
+}
+
+static void copy_config(struct kube_client *client, const struct kube_config *from)
+{
+    client->config = (struct kube_config){
+        .server = str_dup(client->arena, from->server),
+        .ca_pem = str_dup(client->arena, from->ca_pem),
+        .certificate_pem = str_dup(client->arena, from->certificate_pem),
+        .key_pem = str_dup(client->arena, from->key_pem),
+        .token = str_dup(client->arena, from->token),
+        .token_file = str_dup(client->arena, from->token_file),
+        .tls_server_name = str_dup(client->arena, from->tls_server_name),
+        .namespace_ = str_dup(client->arena, from->namespace_),
+        .insecure = from->insecure,
+    };
+}
+
+struct kube_client *kube_client_create(const struct kube_client_options *options,
+                                       struct error *err)
+{
+    AUTO(kube_client_free) struct kube_client *client = mem_new(struct kube_client);
+
+    client->options = *options;
+    client->options.config = NULL;
+    client->options.user_agent = NULL;
+    client->arena = arena_create(0);
+    copy_config(client, options->config);
+    if (client->config.token_file.len)
+        client->token = file_cache_create(client->config.token_file.at, TOKEN_BYTES);
+
+    struct http_client_options http = {
+        .ca_pem = client->config.ca_pem,
+        .certificate_pem = client->config.certificate_pem,
+        .key_pem = client->config.key_pem,
+        .user_agent = options->user_agent,
+        .insecure = client->config.insecure,
+        .plain_allowed = str_starts(client->config.server, STR("http://")),
+        .tls_server_name = client->config.tls_server_name,
+        .bearer = bearer,
+        .bearer_context = client,
+    };
+
+    client->http = http_client_create(options->loop, &http, err);
+    if (!client->http) {
+        error_wrap(err, "API server %.*s",
+                   STR_ARG(str_shown(client->arena, client->config.server, 200)));
+        return NULL;
+    }
+    return TAKE(client);
+}
+
+void kube_client_free(struct kube_client *client)
+{
+    if (!client)
+        return;
+    while (client->calls)
+        kube_call_cancel(client->calls);
+    http_client_free(client->http);
+    file_cache_free(client->token);
+    arena_free(client->arena);
+    mem_free(client);
+}
+
+struct loop *kube_client_loop(struct kube_client *client)
+{
+    return client->options.loop;
+}
+
+static void unlink_call(struct kube_call *call)
+{
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        call->client->calls = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    call->next = call->previous = NULL;
+}
+
+static void free_call(struct kube_call *call)
+{
+    loop_timer_free(call->refusal);
+    watch_lines_free(call->lines);
+    mem_free(call->path);
+    mem_free(call->plural);
+    mem_free(call);
+}
+
+void kube_call_cancel(struct kube_call *call)
+{
+    if (!call || call->cancelled)
+        return;
+    call->cancelled = true;
+    unlink_call(call);
+    if (call->http)
+        http_call_cancel(TAKE(call->http));
+    if (!call->in_line)
+        free_call(call);
+}
+
+static void finish(struct kube_call *call, const struct kube_answer *answer)
+{
+    struct kube_client *client = call->client;
+
+    unlink_call(call);
+    call->http = NULL;
+    call->cancelled = true;
+    if (client->options.on_request && answer->sent)
+        client->options.on_request(
+            client->options.on_request_context, call->verb, str_of(call->plural), answer->status,
+            clock_monotonic_ms(loop_clock(client->options.loop)) - call->started_ms);
+    if (call->done)
+        call->done(call->context, answer);
+    free_call(call);
+}
+
+static void say_where(const struct kube_call *call, struct error *error)
+{
+    error_wrap(error, "%s %s", call->method, call->path);
+}
+
+static void on_response(void *context, const struct http_response *response)
+{
+    struct kube_call *call = context;
+    struct kube_answer answer = {
+        .status = response->status,
+        .body = response->body,
+        .retry_after_ms = response->retry_after_ms,
+        .sent = response->sent,
+    };
+
+    if (call->line_error.code != ERROR_NONE) {
+        answer.error = call->line_error;
+        say_where(call, &answer.error);
+    } else if (response->error.code != ERROR_NONE) {
+        answer.error = response->error;
+        say_where(call, &answer.error);
+    } else if (response->status < 200 || response->status > 299) {
+        kube_error_from_answer(response->status, response->body, &answer.error);
+        say_where(call, &answer.error);
+    }
+    finish(call, &answer);
+}
+
+/* The fence said no: tell so from the loop, as every other end of a call. */
+static void refuse(void *context)
+{
+    struct kube_call *call = context;
+    struct kube_answer answer = { .retry_after_ms = -1, .sent = false };
+
+    error_set(&answer.error, ERROR_CANCELLED,
+              "not sent: this process may not change anything now, because it does not hold the "
+              "lease");
+    say_where(call, &answer.error);
+    finish(call, &answer);
+}
+
+static bool on_piece(void *context, struct str piece)
+{
+    struct kube_call *call = context;
+    struct str line;
+
+    if (watch_lines_put(call->lines, piece, &call->line_error) < 0)
+        return false;
+    call->in_line = true;
+    while (!call->cancelled && watch_lines_next(call->lines, &line))
+        if (!call->line(call->context, line)) {
+            if (!call->cancelled)
+                error_set(&call->line_error, ERROR_CANCELLED, "ended by its reader");
+            break;
+        }
+    call->in_line = false;
+    if (call->cancelled) {
+        free_call(call);
+        return false;
+    }
+    return call->line_error.code == ERROR_NONE;
+}
+
+static struct kube_call *new_call(struct kube_client *client, const char *verb, const char *method,
+                                  struct str path, struct str plural, kube_done *done,
+                                  void *context)
+{
+    struct kube_call *call = mem_new(struct kube_call);
+    ptrdiff_t query = str_find_char(path, '?', 0);
+    size_t shown = query >= 0 ? (size_t)query : path.len;
+
+    call->client = client;
+    call->done = done;
+    call->context = context;
+    call->verb = verb;
+    call->method = method;
+    call->path = mem_copy(path.at, shown < SHOWN_PATH_BYTES ? shown : SHOWN_PATH_BYTES);
+    call->plural = mem_copy(plural.at, plural.len);
+    call->started_ms = clock_monotonic_ms(loop_clock(client->options.loop));
+    call->next = client->calls;
+    if (call->next)
+        call->next->previous = call;
+    client->calls = call;
+    return call;
+}
+
+struct wish {
+    struct str path;
+    const char *content_type;
+    struct str body;
+    int64_t timeout_ms;
+    bool changes;
+};
+
+static struct kube_call *send_call(struct kube_call *call, const struct wish *wish,
+                                   struct arena *arena)
+{
+    struct kube_client *client = call->client;
+    struct http_header headers[] = {
+        { STR("Accept"), STR("application/json") },
+        { STR("Content-Type"), str_of(wish->content_type) },
+    };
+    struct strbuf url = strbuf_new(arena, client->config.server.len + wish->path.len);
+
+    if (wish->changes && client->options.may_write &&
+        !client->options.may_write(client->options.may_write_context)) {
+        call->refusal = loop_timer_create(client->options.loop, refuse, call);
+        loop_timer_set(call->refusal, 0);
+        return call;
+    }
+    strbuf_put(&url, client->config.server);
+    strbuf_put(&url, wish->path);
+
+    struct http_request request = {
+        .method = call->method,
+        .url = strbuf_str(&url),
+        .headers = headers,
+        .header_count = wish->body.len && wish->content_type ? 2 : 1,
+        .body = wish->body,
+        .timeout_ms = wish->timeout_ms,
+        .on_data = call->line ? on_piece : NULL,
+        .on_done = on_response,
+        .context = call,
+    };
+
+    call->http = http_send(client->http, &request);
+    return call;
+}
+
+static bool changes(const struct kube_request *request)
+{
+    return request->verb >= KUBE_CREATE && !request->dry_run;
+}
+
+struct kube_call *kube_client_call(struct kube_client *client, const struct kube_request *request,
+                                   kube_done *done, void *context)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct wish wish = {
+        .path = kube_request_path(arena, request),
+        .content_type = kube_request_content_type(request),
+        .body = request->body,
+        .changes = changes(request),
+    };
+
+    return send_call(new_call(client, kube_verb_name(request->verb), kube_request_method(request),
+                              wish.path, request->resource.plural, done, context),
+                     &wish, arena);
+}
+
+struct kube_call *kube_client_raw(struct kube_client *client, const char *method, struct str path,
+                                  const char *content_type, struct str body, int64_t timeout_ms,
+                                  kube_done *done, void *context)
+{
+    static const char *const known[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE" };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    struct wish wish = { path, content_type, body, timeout_ms, !reads };
+
+    /* The call outlives what the caller passes; methods are few. */
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(method, known[i]) == 0)
+            method = known[i];
+    return send_call(new_call(client, "raw", method, path, STR("raw"), done, context), &wish,
+                     arena);
+}
+
+struct kube_call *kube_client_watch(struct kube_client *client, const struct kube_request *request,
+                                    bool (*line)(void *context, struct str line), kube_done *done,
+                                    void *context)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct wish wish = {
+        .path = kube_request_path(arena, request),
+        .timeout_ms = request->timeout_s > 0 ? request->timeout_s * 1000 + WATCH_GRACE_MS : -1,
+    };
+    struct kube_call *call = new_call(client, kube_verb_name(KUBE_WATCH), "GET", wish.path,
+                                      request->resource.plural, done, context);
+
+    call->line = line;
+    call->lines = watch_lines_create(LIMIT_WATCH_LINE);
+    return send_call(call, &wish, arena);
+}
