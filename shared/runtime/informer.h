@@ -29,6 +29,11 @@ struct informer_options {
     /* It cannot list or watch at present, and goes on trying; NULL error: it can again. */
     void (*on_trouble)(void *context, const struct error *error);
     void *context;
+    /* A watch that is silent for so long is probed, and given up when the probe is not answered in
+     * time. 0 = two thirds and one third of LIMIT_WATCH_DEAD_TIME. */
+    int64_t probe_after_ms;
+    int64_t probe_answer_ms;
+    uint32_t page_limit; /* 0 = LIMIT_LIST_PAGE */
 };
 
 /* Starts at once. Strings of the options are copied. */

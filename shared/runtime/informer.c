@@ -1,0 +1,439 @@
+/* informer.c: the reflector's shell: requests out, objects into the cache, changes to the owner.
+ *
+ * A page is read whole but not kept: each item goes through `keep` and into the cache as it comes,
+ * and what the cache has already in that version is only marked. When the list ends, what was not
+ * marked is gone. Objects of a page are older than nothing that was seen before, since lists are
+ * consistent reads, so they may replace what stands there at once.
+ *
+ * A watch that says nothing is either quiet or dead. A small request on the same client tells: any
+ * answer, also a refusal, is a sign of life. */
+#include "runtime/informer.h"
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "kube/apistatus.h"
+#include "kube/meta.h"
+#include "kube/reflector.h"
+#include "kube/watch.h"
+#include "runtime/informer_keep.h"
+
+struct informer {
+    struct informer_options options;
+    struct arena *strings; /* of the options */
+    struct arena *scratch; /* of one watch event */
+    struct kube_cache *cache;
+    struct reflector reflector;
+    struct rng rng;
+    struct loop_timer *wait;
+    struct loop_timer *silence; /* until a probe is due */
+    struct kube_call *call;     /* the list or the watch */
+    struct kube_call *probe;
+    uint32_t page_limit;
+    int64_t watch_began_ms;
+    bool synced;
+    struct error watch_error; /* why we end the watch ourselves */
+    struct error trouble;
+    bool trouble_of_watch; /* a list that works does not end it */
+};
+
+static void feed(struct informer *informer, const struct reflector_input *input);
+
+static int64_t now_ms(const struct informer *informer)
+{
+    return loop_now_ms(kube_client_loop(informer->options.client));
+}
+
+static void set_trouble(struct informer *informer, const struct error *error, bool of_watch)
+{
+    bool told = informer->trouble.code != ERROR_NONE &&
+                informer->trouble.code == error->code &&
+                strcmp(informer->trouble.text, error->text) == 0;
+
+    informer->trouble = *error;
+    informer->trouble_of_watch = of_watch;
+    if (!told && informer->options.on_trouble)
+        informer->options.on_trouble(informer->options.context, error);
+}
+
+static void clear_trouble(struct informer *informer)
+{
+    if (informer->trouble.code == ERROR_NONE)
+        return;
+    informer->trouble = (struct error){ .code = ERROR_NONE };
+    informer->trouble_of_watch = false;
+    if (informer->options.on_trouble)
+        informer->options.on_trouble(informer->options.context, NULL);
+}
+
+static void tell_change(struct informer *informer, struct kube_object *before,
+                        struct kube_object *after)
+{
+    if (informer->options.on_change)
+        informer->options.on_change(informer->options.context, before, after);
+}
+
+static void drop_object(struct informer *informer, struct str key)
+{
+    AUTO(kube_object_unref) struct kube_object *before = kube_cache_remove(informer->cache, key);
+
+    if (before)
+        tell_change(informer, before, NULL);
+}
+
+/* An object as the server has it now. Another uid under the same name is another object. */
+static void put_object(struct informer *informer, struct arena *arena, struct json json,
+                       bool from_list)
+{
+    struct kube_meta meta;
+    struct strbuf kept = strbuf_new(arena, 0);
+    bool wanted;
+
+    kube_meta_read(json, &meta);
+    if (meta.name.len == 0)
+        return;
+
+    struct str key = kube_key(arena, meta.namespace_, meta.name);
+    const struct kube_object *held = kube_cache_get(informer->cache, key);
+
+    if (held && from_list && str_eq(kube_object_uid(held), meta.uid) &&
+        str_eq(kube_object_resource_version(held), meta.resource_version)) {
+        kube_cache_mark(informer->cache, key);
+        return;
+    }
+    wanted = informer->options.keep
+                 ? informer->options.keep(informer->options.context, json, &kept)
+                 : informer_keep_default(&informer->options.resource, json, &kept);
+    if (!wanted || (held && !str_eq(kube_object_uid(held), meta.uid)))
+        drop_object(informer, key);
+    if (!wanted)
+        return;
+
+    struct kube_object *after = kube_object_create(meta.namespace_, meta.name, meta.uid,
+                                                   meta.resource_version, strbuf_str(&kept));
+    AUTO(kube_object_unref) struct kube_object *before = kube_cache_put(informer->cache, after);
+
+    tell_change(informer, before, after);
+}
+
+static void drop_unlisted(struct informer *informer)
+{
+    struct kube_object *gone;
+
+    for (size_t cursor = 0; (gone = kube_cache_remove_unmarked(informer->cache, &cursor));) {
+        tell_change(informer, gone, NULL);
+        kube_object_unref(gone);
+    }
+}
+
+/* Whether the answer is a list at all: a login page or an empty body must not empty the cache. */
+static int read_page(struct arena *arena, struct str body, struct json *ret_items,
+                     struct reflector_input *ret_input, struct error *err)
+{
+    struct json_limits limits = json_limits_default;
+    struct json root, meta, items;
+
+    limits.bytes_max = LIMIT_ANSWER_BODY;
+    limits.nodes_max = 10 * LIMIT_JSON_NODES;
+    limits.string_max = 2 * LIMIT_JSON_STRING; /* 1 MiB of a Secret, as base64 */
+    if (json_read(arena, body, &limits, &root, err) < 0)
+        return error_wrap(err, "list");
+    meta = json_get(root, STR("metadata"));
+    items = json_get(root, STR("items"));
+    if (!str_ends(json_str(json_get(root, STR("kind"))), STR("List")) ||
+        json_str(json_get(meta, STR("resourceVersion"))).len == 0 ||
+        (!json_is(items, JSON_ARRAY) && !json_is(items, JSON_NULL)))
+        return error_set(err, ERROR_INTERNAL,
+                         "the answer is no Kubernetes list (kind ending in List, "
+                         "metadata.resourceVersion, items): %.*s",
+                         STR_ARG(str_shown(arena, body, 200)));
+    *ret_items = items;
+    ret_input->event = REFLECTOR_PAGE;
+    ret_input->resource_version = json_str(json_get(meta, STR("resourceVersion")));
+    ret_input->continue_ = json_str(json_get(meta, STR("continue")));
+    return 0;
+}
+
+static void list_failed(struct informer *informer, const struct error *error,
+                        int64_t retry_after_ms)
+{
+    struct reflector_input input = {
+        .event = REFLECTOR_LIST_FAILED,
+        .error = error->code,
+        .retry_after_ms = retry_after_ms,
+    };
+
+    /* Fewer, larger objects: a page must fit an answer. */
+    if (error->code == ERROR_TOO_LARGE && informer->page_limit > 1)
+        informer->page_limit = informer->page_limit < 8 ? 1 : informer->page_limit / 8;
+    if (error->code != ERROR_EXPIRED)
+        set_trouble(informer, error, false);
+    feed(informer, &input);
+}
+
+static void on_list(void *context, const struct kube_answer *answer)
+{
+    struct informer *informer = context;
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(arena_free) struct arena *item_arena = arena_create(0);
+    struct reflector_input input = { .retry_after_ms = -1 };
+    struct error err = answer->error;
+    struct json items;
+
+    informer->call = NULL;
+    if (err.code == ERROR_NONE)
+        (void)read_page(arena, answer->body, &items, &input, &err);
+    if (err.code != ERROR_NONE) {
+        list_failed(informer, &err, answer->retry_after_ms);
+        return;
+    }
+    for (struct json_iter it = json_iter(items); json_next(&it);) {
+        put_object(informer, item_arena, it.value, true);
+        arena_reset(item_arena);
+    }
+    feed(informer, &input);
+}
+
+static void end_watch(struct informer *informer, enum reflector_event event,
+                      const struct error *error, int64_t retry_after_ms)
+{
+    struct reflector_input input = {
+        .event = event,
+        .error = error->code,
+        .retry_after_ms = retry_after_ms,
+        .lasted_ms = now_ms(informer) - informer->watch_began_ms,
+    };
+
+    kube_call_cancel(TAKE(informer->call));
+    kube_call_cancel(TAKE(informer->probe));
+    loop_timer_clear(informer->silence);
+    /* Watches end and versions grow old in the normal course of things. */
+    if (event == REFLECTOR_WATCH_FAILED && error->code != ERROR_EXPIRED &&
+        error->code != ERROR_LOST)
+        set_trouble(informer, error, true);
+    feed(informer, &input);
+}
+
+static void on_watch_done(void *context, const struct kube_answer *answer)
+{
+    struct informer *informer = context;
+    struct error error = answer->error;
+
+    informer->call = NULL;
+    if (informer->watch_error.code != ERROR_NONE)
+        error = informer->watch_error;
+    end_watch(informer,
+              error.code == ERROR_NONE ? REFLECTOR_WATCH_ENDED : REFLECTOR_WATCH_FAILED, &error,
+              answer->retry_after_ms);
+}
+
+static void take_event(struct informer *informer, const struct watch_event *event)
+{
+    struct kube_meta meta;
+    struct reflector_input input = {
+        .event = REFLECTOR_CHANGE,
+        .resource_version = event->resource_version,
+        .retry_after_ms = -1,
+    };
+
+    switch (event->type) {
+    case WATCH_ADDED:
+    case WATCH_MODIFIED:
+        put_object(informer, informer->scratch, event->object, false);
+        break;
+    case WATCH_DELETED:
+        kube_meta_read(event->object, &meta);
+        drop_object(informer, kube_key(informer->scratch, meta.namespace_, meta.name));
+        break;
+    case WATCH_BOOKMARK:
+    case WATCH_ERROR:
+        break;
+    }
+    feed(informer, &input);
+}
+
+static bool on_line(void *context, struct str line)
+{
+    struct informer *informer = context;
+    struct watch_event event;
+
+    loop_timer_set(informer->silence, informer->options.probe_after_ms);
+    kube_call_cancel(TAKE(informer->probe));
+    clear_trouble(informer);
+    arena_reset(informer->scratch);
+    if (watch_read(informer->scratch, line, &event, &informer->watch_error) < 0)
+        return false;
+    if (event.type == WATCH_ERROR) {
+        kube_error_from_answer(event.code, json_raw(event.object), &informer->watch_error);
+        return false;
+    }
+    take_event(informer, &event);
+    return true;
+}
+
+static void on_probe(void *context, const struct kube_answer *answer)
+{
+    struct informer *informer = context;
+    struct error error;
+
+    informer->probe = NULL;
+    if (answer->status != 0) {
+        loop_timer_set(informer->silence, informer->options.probe_after_ms);
+        clear_trouble(informer);
+        return;
+    }
+    error_set(&error, ERROR_CONNECT, "the watch was silent and a probe was not answered: %s",
+              answer->error.text);
+    end_watch(informer, REFLECTOR_WATCH_FAILED, &error, -1);
+}
+
+static void on_silence(void *context)
+{
+    struct informer *informer = context;
+    struct str path = str_fmt(informer->scratch, "%.*s/version",
+                              STR_ARG(informer->options.prefix));
+
+    informer->probe = kube_client_raw(informer->options.client, "GET", path, NULL, STR(""),
+                                      informer->options.probe_answer_ms, on_probe, informer);
+    arena_reset(informer->scratch);
+}
+
+static struct kube_request request_of(const struct informer *informer, enum kube_verb verb)
+{
+    return (struct kube_request){
+        .verb = verb,
+        .prefix = informer->options.prefix,
+        .resource = informer->options.resource,
+        .namespace_ = informer->options.namespace_,
+        .label_selector = informer->options.label_selector,
+        .field_selector = informer->options.field_selector,
+    };
+}
+
+static void do_list(struct informer *informer)
+{
+    struct kube_request request = request_of(informer, KUBE_LIST);
+
+    request.limit = informer->page_limit;
+    request.continue_ = str_of(informer->reflector.continue_);
+    informer->call = kube_client_call(informer->options.client, &request, on_list, informer);
+}
+
+static void do_watch(struct informer *informer, int64_t watch_ms)
+{
+    struct kube_request request = request_of(informer, KUBE_WATCH);
+
+    request.resource_version = str_of(informer->reflector.resource_version);
+    request.bookmarks = true;
+    request.timeout_s = watch_ms / 1000;
+    informer->watch_error.code = ERROR_NONE;
+    informer->watch_began_ms = now_ms(informer);
+    loop_timer_set(informer->silence, informer->options.probe_after_ms);
+    informer->call =
+        kube_client_watch(informer->options.client, &request, on_line, on_watch_done, informer);
+}
+
+static void feed(struct informer *informer, const struct reflector_input *input)
+{
+    struct reflector_output out = reflector_step(&informer->reflector, input, &informer->rng);
+
+    if (out.list_begins)
+        kube_cache_begin_round(informer->cache);
+    if (out.list_ends) {
+        drop_unlisted(informer);
+        if (!informer->trouble_of_watch)
+            clear_trouble(informer);
+    }
+    switch (out.effect) {
+    case REFLECTOR_DO_NOTHING:
+        break;
+    case REFLECTOR_DO_LIST:
+        do_list(informer);
+        break;
+    case REFLECTOR_DO_WATCH:
+        do_watch(informer, out.watch_ms);
+        break;
+    case REFLECTOR_DO_WAIT:
+        loop_timer_set(informer->wait, out.wait_ms);
+        break;
+    }
+    if (out.list_ends && !informer->synced) {
+        informer->synced = true;
+        if (informer->options.on_synced)
+            informer->options.on_synced(informer->options.context);
+    }
+}
+
+static void on_wait_over(void *context)
+{
+    struct informer *informer = context;
+
+    feed(informer, &(struct reflector_input){ .event = REFLECTOR_TIMER, .retry_after_ms = -1 });
+}
+
+static void copy_options(struct informer *informer, const struct informer_options *from)
+{
+    struct informer_options *to = &informer->options;
+    struct arena *arena = informer->strings;
+
+    *to = *from;
+    to->prefix = str_dup(arena, from->prefix);
+    to->namespace_ = str_dup(arena, from->namespace_);
+    to->label_selector = str_dup(arena, from->label_selector);
+    to->field_selector = str_dup(arena, from->field_selector);
+    to->resource = (struct kube_resource){
+        str_dup(arena, from->resource.group), str_dup(arena, from->resource.version),
+        str_dup(arena, from->resource.plural), str_dup(arena, from->resource.kind),
+        from->resource.namespaced
+    };
+    if (to->probe_after_ms == 0)
+        to->probe_after_ms = LIMIT_WATCH_DEAD_TIME * 2 / 3;
+    if (to->probe_answer_ms == 0)
+        to->probe_answer_ms = LIMIT_WATCH_DEAD_TIME / 3;
+}
+
+struct informer *informer_create(const struct informer_options *options)
+{
+    struct informer *informer = mem_new(struct informer);
+    struct loop *loop = kube_client_loop(options->client);
+
+    informer->strings = arena_create(0);
+    informer->scratch = arena_create(0);
+    copy_options(informer, options);
+    informer->page_limit = options->page_limit ? options->page_limit : LIMIT_LIST_PAGE;
+    informer->cache = kube_cache_create();
+    informer->reflector = reflector_new();
+    informer->rng = rng_from_seed(options->seed);
+    informer->wait = loop_timer_create(loop, on_wait_over, informer);
+    informer->silence = loop_timer_create(loop, on_silence, informer);
+    feed(informer, &(struct reflector_input){ .event = REFLECTOR_START, .retry_after_ms = -1 });
+    return informer;
+}
+
+void informer_free(struct informer *informer)
+{
+    if (!informer)
+        return;
+    kube_call_cancel(informer->call);
+    kube_call_cancel(informer->probe);
+    loop_timer_free(informer->wait);
+    loop_timer_free(informer->silence);
+    kube_cache_free(informer->cache);
+    arena_free(informer->scratch);
+    arena_free(informer->strings);
+    mem_free(informer);
+}
+
+const struct kube_cache *informer_cache(const struct informer *informer)
+{
+    return informer->cache;
+}
+
+bool informer_synced(const struct informer *informer)
+{
+    return informer->synced;
+}
+
+const struct error *informer_trouble(const struct informer *informer)
+{
+    return &informer->trouble;
+}
