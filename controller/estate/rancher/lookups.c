@@ -1,0 +1,173 @@
+/* lookups.c: one table of answers, and who waits for which. */
+#include "controller/estate/rancher/lookups.h"
+
+#include "base/limits.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "controller/multimap.h"
+#include "kube/backoff.h"
+
+enum {
+    ANSWERS_MAX = 8192,     /* beyond, all are forgotten: they can be asked again */
+    FAILED_FIRST_MS = 5000, /* doubled to LIMIT_RETRY_MAX */
+};
+
+struct answer {
+    enum version_state state;
+    char *text;
+    size_t text_len;
+    int64_t ends_ms;
+    uint32_t failures;
+};
+
+struct lookups {
+    struct dict *answers;
+    struct multimap *waiters; /* of questions under way */
+    struct rng rng;
+};
+
+struct lookups *lookups_create(uint64_t seed)
+{
+    struct lookups *lookups = mem_new(struct lookups);
+
+    lookups->answers = dict_create();
+    lookups->waiters = multimap_create();
+    lookups->rng = rng_from_seed(seed);
+    return lookups;
+}
+
+static void answer_free(struct answer *answer)
+{
+    if (answer)
+        mem_free(answer->text);
+    mem_free(answer);
+}
+
+static void forget_all(struct lookups *lookups)
+{
+    struct str key;
+    void *answer;
+
+    for (size_t cursor = 0; dict_next(lookups->answers, &cursor, &key, &answer);) {
+        dict_remove(lookups->answers, key);
+        answer_free(answer);
+    }
+}
+
+void lookups_free(struct lookups *lookups)
+{
+    if (!lookups)
+        return;
+    forget_all(lookups);
+    dict_free(lookups->answers);
+    multimap_free(lookups->waiters);
+    mem_free(lookups);
+}
+
+/* No URL, chart name or version has a line end, so questions cannot be mistaken for one another. */
+struct str lookup_version(struct arena *arena, struct str repo, struct str chart,
+                          struct str version)
+{
+    return str_fmt(arena, "version\n%.*s\n%.*s\n%.*s", STR_ARG(repo), STR_ARG(chart),
+                   STR_ARG(version));
+}
+
+struct str lookup_repo(struct arena *arena, struct str repo)
+{
+    return str_fmt(arena, "repo\n%.*s", STR_ARG(repo));
+}
+
+struct str lookup_log(struct arena *arena, struct str namespace_, struct str operation)
+{
+    return str_fmt(arena, "log\n%.*s/%.*s", STR_ARG(namespace_), STR_ARG(operation));
+}
+
+bool lookups_begin(struct lookups *lookups, struct str question, struct str waiter)
+{
+    struct str first;
+    bool under_way = multimap_at(lookups->waiters, question, 0, &first);
+
+    multimap_add(lookups->waiters, question, waiter);
+    return !under_way;
+}
+
+void lookups_end(struct lookups *lookups, struct str question,
+                 void (*told)(void *context, struct str waiter), void *context)
+{
+    struct str waiter;
+
+    for (uint32_t i = 0; multimap_at(lookups->waiters, question, i, &waiter); i++)
+        told(context, waiter);
+    multimap_remove_all(lookups->waiters, question);
+}
+
+void lookups_put(struct lookups *lookups, struct str question, enum version_state state,
+                 struct str text, int64_t retry_after_ms, int64_t now_ms)
+{
+    struct answer *answer = dict_get(lookups->answers, question);
+
+    if (!answer) {
+        if (dict_count(lookups->answers) >= ANSWERS_MAX)
+            forget_all(lookups);
+        answer = mem_new(struct answer);
+        dict_set(lookups->answers, question, answer);
+    }
+    mem_free(answer->text);
+    answer->text = mem_copy(text.at, text.len);
+    answer->text_len = text.len;
+    answer->state = state;
+    answer->failures = state == VERSION_FAILED ? answer->failures + 1 : 0;
+    answer->ends_ms = 0;
+    if (state == VERSION_FAILED) {
+        int64_t wait_ms = backoff_after(FAILED_FIRST_MS, LIMIT_RETRY_MAX, answer->failures,
+                                        &lookups->rng);
+
+        answer->ends_ms = now_ms + (wait_ms > retry_after_ms ? wait_ms : retry_after_ms);
+    }
+}
+
+struct lookup_answer lookups_get(const struct lookups *lookups, struct str question,
+                                 int64_t now_ms)
+{
+    const struct answer *answer = dict_get(lookups->answers, question);
+
+    if (!answer)
+        return (struct lookup_answer){ .state = VERSION_UNREAD };
+    if (answer->state == VERSION_FAILED && now_ms >= answer->ends_ms)
+        return (struct lookup_answer){ .state = VERSION_UNREAD, .failures = answer->failures };
+    return (struct lookup_answer){ answer->state, str_make(answer->text, answer->text_len),
+                                   answer->ends_ms, answer->failures };
+}
+
+/* Whether the version asked for, which ends the question, is the one that was found. */
+static bool asked_exactly(struct str question, const struct answer *answer)
+{
+    return question.len > answer->text_len &&
+           question.at[question.len - answer->text_len - 1] == '\n' &&
+           str_ends(question, str_make(answer->text, answer->text_len));
+}
+
+void lookups_forget_repo(struct lookups *lookups, struct str repo, bool index_changed)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str prefix = str_fmt(arena, "version\n%.*s\n", STR_ARG(repo));
+    struct str key;
+    void *value;
+
+    for (size_t cursor = 0; dict_next(lookups->answers, &cursor, &key, &value);) {
+        const struct answer *answer = value;
+        /* An exact version that was found stays: charts are published once. */
+        bool exact = answer->state == VERSION_FOUND && asked_exactly(key, answer);
+
+        if (!str_starts(key, prefix) ||
+            (answer->state == VERSION_FOUND && (exact || !index_changed)))
+            continue;
+        dict_remove(lookups->answers, key);
+        answer_free(value);
+    }
+}
+
+size_t lookups_count(const struct lookups *lookups)
+{
+    return dict_count(lookups->answers);
+}

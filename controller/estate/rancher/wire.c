@@ -1,0 +1,312 @@
+/* wire.c: what is sent, and what objects say.
+ * Sources: rancher/rancher v2.14 pkg/api/steve/catalog/types/rest.go, pkg/apis/catalog.cattle.io/v1
+ * and pkg/apis/management.cattle.io/v3. */
+#include "controller/estate/rancher/wire.h"
+
+#include "base/limits.h"
+#include "text/json_write.h"
+#include "text/time.h"
+
+const struct kube_resource rancher_clusters =
+    KUBE_RESOURCE_INIT("management.cattle.io", "v3", "clusters", "Cluster", false);
+const struct kube_resource rancher_apps =
+    KUBE_RESOURCE_INIT("catalog.cattle.io", "v1", "apps", "App", true);
+const struct kube_resource rancher_operations =
+    KUBE_RESOURCE_INIT("catalog.cattle.io", "v1", "operations", "Operation", true);
+const struct kube_resource rancher_cluster_repos =
+    KUBE_RESOURCE_INIT("catalog.cattle.io", "v1", "clusterrepos", "ClusterRepo", false);
+
+enum {
+    HISTORY_MAX = 5,          /* revisions that Helm keeps; Rancher's own default */
+    SHOWN_BYTES_MAX = 400,    /* of somebody else's words in a status */
+    /* Without timeout Helm waits five minutes for hooks; uninstalling a database may take longer. */
+    UNINSTALL_TIMEOUT_MS = 600000,
+};
+
+static void put_annotations(struct json_writer *w, const struct wire_upgrade *upgrade)
+{
+    const struct desired_release *desired = upgrade->desired;
+
+    json_put_key(w, STR("annotations"));
+    json_open_object(w);
+    json_field_str(w, "catalog.cattle.io/ui-source-repo-type", STR("cluster"));
+    json_field_str(w, "catalog.cattle.io/ui-source-repo", upgrade->repo_name);
+    json_field_str(w, STAMP_STACK, upgrade->stack);
+    json_field_str(w, STAMP_STACK_UID, upgrade->stack_uid);
+    json_field_str(w, STAMP_CHART, desired->chart_name);
+    json_field_str(w, STAMP_DIGEST, desired->digest);
+    json_field_str(w, STAMP_DEPENDS_ON, desired->depends_on);
+    json_close_object(w);
+}
+
+struct str wire_upgrade_body(struct arena *arena, const struct wire_upgrade *upgrade)
+{
+    const struct desired_release *desired = upgrade->desired;
+    int64_t timeout_ms = desired->timeout_ms < LIMIT_OPERATION_TIMEOUT_MAX
+                             ? desired->timeout_ms
+                             : LIMIT_OPERATION_TIMEOUT_MAX;
+    struct strbuf out = strbuf_new(arena, desired->values.len + 1024);
+    struct json_writer w = json_writer(&out);
+
+    json_open_object(&w);
+    /* A string: a number is refused with 500. */
+    json_field_str(&w, "timeout", time_duration(arena, timeout_ms));
+    json_field_bool(&w, "wait", desired->wait);
+    json_field_str(&w, "namespace", desired->namespace_);
+    json_field_int(&w, "historyMax", HISTORY_MAX);
+    json_field_bool(&w, "cleanupOnFail", false);
+    json_field_bool(&w, "automaticCPTolerations", true);
+    json_put_key(&w, STR("charts"));
+    json_open_array(&w);
+    json_open_object(&w);
+    json_field_str(&w, "chartName", desired->chart_in_repo);
+    json_field_str(&w, "version", upgrade->version);
+    json_field_str(&w, "releaseName", desired->release_name);
+    /* Else Helm silently keeps the values of the revision before. */
+    json_field_bool(&w, "resetValues", true);
+    json_field_raw(&w, "values", desired->values.len ? desired->values : STR("{}"));
+    put_annotations(&w, upgrade);
+    json_close_object(&w);
+    json_close_array(&w);
+    json_close_object(&w);
+    return strbuf_str(&out);
+}
+
+struct str wire_uninstall_body(struct arena *arena)
+{
+    struct strbuf out = strbuf_new(arena, 128);
+    struct json_writer w = json_writer(&out);
+
+    json_open_object(&w);
+    json_field_str(&w, "timeout", time_duration(arena, UNINSTALL_TIMEOUT_MS));
+    json_field_bool(&w, "automaticCPTolerations", true);
+    json_close_object(&w);
+    return strbuf_str(&out);
+}
+
+struct str wire_repo_body(struct arena *arena, struct str name, struct str url)
+{
+    struct strbuf out = strbuf_new(arena, 512);
+    struct json_writer w = json_writer(&out);
+
+    json_open_object(&w);
+    json_field_str(&w, "apiVersion", STR("catalog.cattle.io/v1"));
+    json_field_str(&w, "kind", STR("ClusterRepo"));
+    json_put_key(&w, STR("metadata"));
+    json_open_object(&w);
+    json_field_str(&w, "name", name);
+    json_put_key(&w, STR("labels"));
+    json_open_object(&w);
+    json_field_str(&w, "herd.suse.com/managed", STR("true"));
+    json_close_object(&w);
+    json_put_key(&w, STR("annotations"));
+    json_open_object(&w);
+    json_field_str(&w, "herd.suse.com/repo-url", url);
+    json_close_object(&w);
+    json_close_object(&w);
+    json_put_key(&w, STR("spec"));
+    json_open_object(&w);
+    json_field_str(&w, "url", url);
+    /* OCI over plain HTTP wants to be asked for by name; https repositories are never made insecure. */
+    json_field_bool(&w, "insecureSkipTLSVerify", false);
+    json_close_object(&w);
+    json_close_object(&w);
+    return strbuf_str(&out);
+}
+
+static enum release_phase release_phase_of(struct str status)
+{
+    static const struct {
+        struct str status;
+        enum release_phase phase;
+    } rows[] = {
+        { STR_INIT("deployed"), RELEASE_DEPLOYED },
+        { STR_INIT("failed"), RELEASE_FAILED },
+        { STR_INIT("pending-install"), RELEASE_PENDING },
+        { STR_INIT("pending-upgrade"), RELEASE_PENDING },
+        { STR_INIT("pending-rollback"), RELEASE_PENDING },
+        { STR_INIT("uninstalling"), RELEASE_UNINSTALLING },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (str_eq(status, rows[i].status))
+            return rows[i].phase;
+    return RELEASE_OTHER;
+}
+
+void wire_app_read(struct json app, struct observed_release *ret_release)
+{
+    struct json spec = json_get(app, STR("spec"));
+    struct json info = json_get(spec, STR("info"));
+    struct json metadata = json_walk(spec, "chart", "metadata", NULL);
+    struct json annotations = json_get(metadata, STR("annotations"));
+    int64_t revision = 0;
+
+    json_int64(json_get(spec, STR("version")), &revision);
+    *ret_release = (struct observed_release){
+        .namespace_ = json_str(json_walk(app, "metadata", "namespace", NULL)),
+        .name = json_str(json_walk(app, "metadata", "name", NULL)),
+        .phase = release_phase_of(json_str(json_get(info, STR("status")))),
+        .revision = revision > 0 && revision <= UINT32_MAX ? (uint32_t)revision : 0,
+        .chart_version = json_str(json_get(metadata, STR("version"))),
+        .description = json_str(json_get(info, STR("description"))),
+        .stack = json_str(json_get(annotations, STR(STAMP_STACK))),
+        .stack_uid = json_str(json_get(annotations, STR(STAMP_STACK_UID))),
+        .chart_name = json_str(json_get(annotations, STR(STAMP_CHART))),
+        .digest = json_str(json_get(annotations, STR(STAMP_DIGEST))),
+        .depends_on = json_str(json_get(annotations, STR(STAMP_DEPENDS_ON))),
+    };
+}
+
+/* The entry of `conditions` with that type; absent if there is none. */
+static struct json condition_of(struct json status, const char *type)
+{
+    struct json_iter it = json_iter(json_get(status, STR("conditions")));
+
+    while (json_next(&it))
+        if (str_eq(json_str(json_get(it.value, STR("type"))), str_of(type)))
+            return it.value;
+    return (struct json){ NULL, 0 };
+}
+
+static bool condition_is(struct json condition, const char *status)
+{
+    return str_eq(json_str(json_get(condition, STR("status"))), str_of(status));
+}
+
+static struct str condition_text(struct arena *arena, struct json condition)
+{
+    struct str message = str_trim(json_str(json_get(condition, STR("message"))));
+
+    if (message.len == 0)
+        message = json_str(json_get(condition, STR("reason")));
+    return str_shown(arena, message, SHOWN_BYTES_MAX);
+}
+
+bool wire_operation_read(struct arena *arena, struct json operation,
+                         struct observed_operation *ret_operation)
+{
+    struct json metadata = json_get(operation, STR("metadata"));
+    struct json status = json_get(operation, STR("status"));
+    struct json reconciling = condition_of(status, "Reconciling");
+    struct json stalled = condition_of(status, "Stalled");
+    struct error ignored = { .code = ERROR_NONE };
+    struct observed_operation read = {
+        .namespace_ = json_str(json_get(metadata, STR("namespace"))),
+        .name = json_str(json_get(metadata, STR("name"))),
+        .release_name = json_str(json_get(status, STR("releaseName"))),
+        .uninstall = str_eq(json_str(json_get(status, STR("action"))), STR("uninstall")),
+        /* No conditions: just created, or its pod cannot start. */
+        .state = OPERATION_RUNNING,
+    };
+
+    if (read.release_name.len == 0)
+        return false;
+    if (condition_is(stalled, "True")) {
+        read.state = OPERATION_FAILED;
+        read.message = condition_text(arena, stalled);
+    } else if (condition_is(reconciling, "False")) {
+        read.state = OPERATION_SUCCEEDED;
+    }
+    time_parse_rfc3339(json_str(json_get(metadata, STR("creationTimestamp"))), &read.created_ms,
+                       &ignored);
+    *ret_operation = read;
+    return true;
+}
+
+bool wire_repo_read(struct arena *arena, struct json repo, struct wire_repo *ret_repo)
+{
+    struct json metadata = json_get(repo, STR("metadata"));
+    struct json spec = json_get(repo, STR("spec"));
+    struct json status = json_get(repo, STR("status"));
+    struct str url = json_str(json_get(spec, STR("url")));
+    struct json enabled = json_get(spec, STR("enabled"));
+    /* Repositories over OCI have a condition of their own. */
+    struct json downloaded =
+        condition_of(status, str_starts(url, STR("oci://")) ? "OCIDownloaded" : "Downloaded");
+    int64_t generation = 0;
+    int64_t observed = -1;
+
+    if (url.len == 0 || (json_is(enabled, JSON_BOOL) && !json_bool(enabled)))
+        return false;
+    json_int64(json_get(metadata, STR("generation")), &generation);
+    json_int64(json_get(status, STR("observedGeneration")), &observed);
+    *ret_repo = (struct wire_repo){
+        .name = json_str(json_get(metadata, STR("name"))),
+        .url = release_repo_url(url),
+        .state = REPO_DOWNLOADING,
+        .index_version = json_str(json_get(status, STR("indexConfigMapResourceVersion"))),
+        .downloaded = json_str(json_get(status, STR("downloadTime"))),
+    };
+    if (condition_is(downloaded, "False")) {
+        ret_repo->state = REPO_FAILED;
+        ret_repo->message = condition_text(arena, downloaded);
+    } else if (condition_is(downloaded, "True") && observed == generation &&
+               json_str(json_get(status, STR("indexConfigMapName"))).len) {
+        ret_repo->state = REPO_READY;
+    }
+    return true;
+}
+
+void wire_cluster_read(struct arena *arena, struct json cluster, struct wire_cluster *ret_cluster)
+{
+    struct json status = json_get(cluster, STR("status"));
+    struct json ready = condition_of(status, "Ready");
+    struct json connected = condition_of(status, "Connected");
+    struct wire_cluster read = {
+        .id = json_str(json_walk(cluster, "metadata", "name", NULL)),
+        .display_name = json_str(json_walk(cluster, "spec", "displayName", NULL)),
+        .labels = json_walk(cluster, "metadata", "labels", NULL),
+        .internal = json_bool(json_walk(cluster, "spec", "internal", NULL)),
+        .disconnected = condition_is(connected, "False"),
+        .message = STR(""),
+    };
+
+    read.usable = condition_is(ready, "True") && !read.disconnected;
+    if (!read.usable) {
+        struct json why = read.disconnected && !condition_is(ready, "False") ? connected : ready;
+        struct str text = condition_text(arena, why);
+
+        if (text.len == 0)
+            text = read.disconnected ? STR("its agent is not connected") : STR("it is not Ready");
+        read.message = text;
+    }
+    *ret_cluster = read;
+}
+
+int wire_info_read(struct json info, struct str *ret_version, struct error *err)
+{
+    struct str version = json_str(json_walk(info, "chart", "version", NULL));
+
+    if (version.len == 0)
+        return error_set(err, ERROR_INTERNAL,
+                         "Rancher described the chart without saying its version");
+    *ret_version = version;
+    return 0;
+}
+
+int wire_output_read(struct json output, struct str *ret_operation, struct error *err)
+{
+    struct str name = json_str(json_get(output, STR("operationName")));
+
+    if (name.len == 0)
+        return error_set(err, ERROR_INTERNAL,
+                         "Rancher took the request without naming the operation it began");
+    *ret_operation = name;
+    return 0;
+}
+
+struct str wire_log_cause(struct arena *arena, struct str log)
+{
+    static const struct str no_api = STR_INIT("Timeout waiting for kubernetes");
+    struct str cause = STR("");
+    struct str line;
+
+    while (str_split(&log, '\n', &line)) {
+        line = str_trim(line);
+        /* The pod writes "Error:" for Helm; what waits for the API before it has words of its own. */
+        if (str_starts(line, STR("Error:")) || str_starts(line, no_api))
+            cause = line;
+    }
+    return cause.len ? str_shown(arena, cause, SHOWN_BYTES_MAX) : cause;
+}

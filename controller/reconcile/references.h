@@ -1,0 +1,43 @@
+/* references.h: the ConfigMaps and Secrets that Stacks name, each followed by itself.
+ *
+ * One watch for each object (metadata.name=...): only the Stacks that name it hear of it, and no right
+ * to list all of a namespace is needed. An object that was read once keeps its last content while it
+ * cannot be read. */
+#ifndef HERD_CONTROLLER_RECONCILE_REFERENCES_H
+#define HERD_CONTROLLER_RECONCILE_REFERENCES_H
+
+#include "controller/interest.h"
+#include "runtime/client.h"
+
+struct references;
+
+struct references_options {
+    struct kube_client *api;
+    uint64_t seed;
+    void (*changed)(void *context, enum topic_kind kind, struct str name);
+    void *context;
+};
+
+struct references *references_create(const struct references_options *options);
+void references_free(struct references *references);
+AUTO_DEFINE(references_free, struct references *)
+
+/* `kind` is TOPIC_CONFIG_MAP or TOPIC_SECRET; `name` is namespace/name. */
+void references_open(struct references *references, enum topic_kind kind, struct str name);
+void references_close(struct references *references, enum topic_kind kind, struct str name);
+
+enum reference_state {
+    REFERENCE_UNREAD,  /* not yet, or it cannot be read: `text` says why, if that is known */
+    REFERENCE_ABSENT,  /* there is no such object */
+    REFERENCE_NO_KEY,  /* it lacks the key: `text` lists those it has */
+    REFERENCE_BROKEN,  /* its text is not base64, or not text */
+    REFERENCE_READ,    /* `text` is what stands under the key */
+};
+
+/* The text lives in the arena. */
+enum reference_state references_read(const struct references *references, struct arena *arena,
+                                     enum topic_kind kind, struct str name, struct str key,
+                                     struct str *ret_text);
+size_t references_count(const struct references *references);
+
+#endif
