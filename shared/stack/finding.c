@@ -1,0 +1,61 @@
+/* finding.c: one finding, from rule and place to a row in `problems`. */
+#include "stack/finding.h"
+
+struct findings findings_new(struct problems *problems)
+{
+    return (struct findings){ .arena = problems->arena, .problems = problems };
+}
+
+static bool is_counted_out(struct findings *findings, enum rule_id rule)
+{
+    const struct rule *row = rule_of(rule);
+
+    if (++findings->of[rule] <= FINDINGS_PER_RULE_MAX)
+        return false;
+    if (findings->of[rule] == FINDINGS_PER_RULE_MAX + 1)
+        problems_add(findings->problems, (struct problem){
+            .rule = str_of(row->name),
+            .field = STR("spec"),
+            .message = str_fmt(findings->arena, "more than %d findings of %s; the others are not listed",
+                               FINDINGS_PER_RULE_MAX, row->name),
+            .way_out = STR("mend those that are listed, then try again"),
+            .severity = row->severity,
+            .cause = CAUSE_TOO_MANY,
+        });
+    return true;
+}
+
+void finding_add(struct findings *findings, enum rule_id rule, enum problem_cause cause,
+                 const struct path *at, struct str way_out, const char *format, ...)
+{
+    const struct rule *row = rule_of(rule);
+    va_list args;
+
+    if (is_counted_out(findings, rule))
+        return;
+    va_start(args, format);
+
+    struct str message = str_vfmt(findings->arena, format, args);
+
+    va_end(args);
+    problems_add(findings->problems, (struct problem){
+        .rule = str_of(row->name),
+        .field = path_render(at, findings->arena),
+        .message = message,
+        .way_out = way_out.len ? way_out : str_of(row->way_out),
+        .severity = row->severity,
+        .cause = cause,
+    });
+}
+
+struct str finding_shown(const struct findings *findings, struct str foreign)
+{
+    return str_shown(findings->arena, foreign, 80);
+}
+
+struct str finding_did_you_mean(const struct findings *findings, struct str nearest)
+{
+    if (!nearest.len)
+        return STR("");
+    return str_fmt(findings->arena, "did you mean %.*s?", STR_ARG(finding_shown(findings, nearest)));
+}

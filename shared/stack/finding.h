@@ -1,0 +1,32 @@
+/* finding.h: how decode and validate write down what they find. Internal to stack/. */
+#ifndef HERD_STACK_FINDING_H
+#define HERD_STACK_FINDING_H
+
+#include "stack/validate.h"
+
+/* No rule is told more often than this for one Stack; one last finding counts as all others of it.
+ * It keeps a hostile document's answer small, and a rule that is off cannot hide another. */
+enum { FINDINGS_PER_RULE_MAX = 100 };
+
+struct findings {
+    struct arena *arena;
+    struct problems *problems;
+    uint32_t of[RULE_COUNT];
+};
+
+struct findings findings_new(struct problems *problems);
+
+/* Add one with its rule's own severity. `way_out` "" = the rule's. Whatever the author wrote passes
+ * through finding_shown on its way into the message. */
+__attribute__((format(printf, 6, 7))) void finding_add(struct findings *findings,
+                                                       enum rule_id rule,
+                                                       enum problem_cause cause,
+                                                       const struct path *at, struct str way_out,
+                                                       const char *format, ...);
+
+/* Fit for a message: escaped, and cut at 80 bytes. */
+struct str finding_shown(const struct findings *findings, struct str foreign);
+/* "; did you mean 'x'?" as a way out, or "" if nothing is near. */
+struct str finding_did_you_mean(const struct findings *findings, struct str nearest);
+
+#endif

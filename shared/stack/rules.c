@@ -1,0 +1,50 @@
+/* rules.c: the rows of rules.def. */
+#include "stack/rules.h"
+
+static const struct rule rules[RULE_COUNT] = {
+#define RULE(id, name, area, severity, field, sentence, way_out)                                   \
+    [RULE_##id] = { name, area, SEVERITY_##severity, field, sentence, way_out },
+#include "stack/rules.def"
+#undef RULE
+};
+
+const struct rule *rule_of(enum rule_id id)
+{
+    return &rules[id];
+}
+
+bool rule_from(struct str name, enum rule_id *ret_id)
+{
+    for (int i = 0; i < RULE_COUNT; i++) {
+        if (str_eq(name, str_of(rules[i].name))) {
+            *ret_id = (enum rule_id)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct rule_severities rule_severities_default(void)
+{
+    struct rule_severities severities;
+
+    for (int i = 0; i < RULE_COUNT; i++)
+        severities.of[i] = rules[i].severity;
+    return severities;
+}
+
+void rules_doc_write(struct strbuf *out)
+{
+    strbuf_lit(out, "# Rules of admission\n\n"
+                    "Made from `shared/stack/rules.def` by `herd-crdgen rules`; a test compares them.\n"
+                    "`deny` refuses the Stack, `warn` lets it pass with a warning; the webhook's "
+                    "configuration may change either, or turn a rule `off`.\n"
+                    "On an update, a fault that the update does not touch only warns.\n\n"
+                    "| rule | severity | field | what it finds | way out |\n|---|---|---|---|---|\n");
+    for (int i = 0; i < RULE_COUNT; i++) {
+        const struct rule *rule = &rules[i];
+
+        strbuf_fmt(out, "| `%s` | %s | `%s` | %s | %s |\n", rule->name,
+                   severity_name(rule->severity), rule->field, rule->sentence, rule->way_out);
+    }
+}
