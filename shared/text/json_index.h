@@ -12,6 +12,7 @@ enum json_flag {
     JSON_FLAG_ESCAPED = 1, /* a string or key with backslashes */
     JSON_FLAG_FRACTION = 2, /* a number with '.', 'e' or 'E' */
     JSON_FLAG_TRUE = 4,
+    JSON_FLAG_KEY = 8,
 };
 
 struct json_node {

@@ -268,7 +268,7 @@ static int scan_key(struct scan *s)
         key->count = s->index->decoded.count & JSON_COUNT_MAX;
         str_list_push(&s->index->decoded, text);
     }
-    key->flags = flags & 15;
+    key->flags = (flags | JSON_FLAG_KEY) & 15;
     key->next = key_signature(text);
     skip_space(s);
     if (s->at == s->end || *s->at != ':')
