@@ -113,6 +113,8 @@ static struct http_server_options with_defaults(const struct http_server_options
         all.connections_max = LIMIT_CONNECTIONS;
     if (!all.connections_per_address_max)
         all.connections_per_address_max = LIMIT_CONNECTIONS_PER_ADDRESS;
+    if (!all.handshake_ms)
+        all.handshake_ms = LIMIT_HANDSHAKE_TIME;
     if (!all.request_ms)
         all.request_ms = LIMIT_REQUEST_TIME;
     if (!all.idle_ms)

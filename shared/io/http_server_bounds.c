@@ -173,7 +173,7 @@ static bool is_over(struct connection *connection, int64_t now_ms)
         connection->begun_ms = 0;
     }
     if (phase == PHASE_HANDSHAKE)
-        return now_ms - since_ms >= LIMIT_HANDSHAKE_TIME;
+        return now_ms - since_ms >= options->handshake_ms;
     if (phase == PHASE_STREAMING)
         return false;
     if (phase == PHASE_IDLE)

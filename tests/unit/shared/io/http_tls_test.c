@@ -1,0 +1,474 @@
+/* http_tls_test.c: our client and our server trust each other for the right reasons, over TLS 1.2 and 1.3, while
+ * certificates change. */
+#include "support/rows.h"
+
+#include "support/loopback.h"
+
+#include "io/file.h"
+
+#include <openssl/ssl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void who(struct http_exchange *exchange, void *context)
+{
+    const struct http_exchange_view *view = http_view(exchange);
+
+    (void)context;
+    http_answer(exchange, 200, "text/plain",
+                str_fmt(view->arena, "%.*s|%.*s", STR_ARG(view->client_name),
+                        STR_ARG(view->client_groups)));
+}
+
+static const struct http_route routes[] = { { "", "/*", 16 * 1024, who, "who" } };
+
+struct fixture {
+    struct arena *arena;
+    struct loop *loop;
+    const char *folder;
+    struct tls_pair ca;
+    struct tls_source *source;
+    struct http_server *server;
+};
+
+static struct http_server *serve(struct tls_source *source, struct http_server_options options)
+{
+    struct error err;
+
+    options.address = "127.0.0.1";
+    options.routes = routes;
+    options.route_count = 1;
+    options.tls = source;
+
+    struct http_server *server = http_server_create(&options, &err);
+
+    if (!server)
+        fail_msg("%s", err.text);
+    return server;
+}
+
+static struct fixture begin(struct http_server_options options)
+{
+    struct fixture fixture = { .arena = arena_create(0), .loop = loop_create() };
+
+    fixture.folder = loopback_folder(fixture.arena);
+    fixture.ca = loopback_ca(fixture.arena, "test CA");
+
+    struct tls_pair leaf = loopback_leaf(fixture.arena, &fixture.ca, "herd.test");
+
+    fixture.source = loopback_source(fixture.arena, fixture.folder, &leaf);
+    fixture.server = serve(fixture.source, options);
+    return fixture;
+}
+
+static void end(struct fixture *fixture)
+{
+    http_server_free(fixture->server);
+    tls_source_free(fixture->source);
+    loopback_remove_folder(fixture->folder);
+    loop_free(fixture->loop);
+    arena_free(fixture->arena);
+}
+
+/* One request by a client of its own. */
+static struct reply ask_as(struct fixture *fixture, struct http_client_options options,
+                           const char *path)
+{
+    struct error err;
+    AUTO(http_client_free) struct http_client *client =
+        http_client_create(fixture->loop, &options, &err);
+
+    if (!client)
+        fail_msg("%s", err.text);
+    return loopback_get(fixture->loop, client, "https", http_server_port(fixture->server), path,
+                        fixture->arena);
+}
+
+static void expect_refused(const char *row, const struct reply *reply, const char *holds)
+{
+    rows_expect_int(row, reply->error.code, ERROR_TLS);
+    rows_expect(row, strstr(reply->error.text, holds), reply->error.text);
+    rows_expect(row, !reply->sent, "nothing was sent");
+}
+
+static void test_who_is_trusted(void **state)
+{
+    struct fixture fixture = begin((struct http_server_options){ .event_threads = 1 });
+    struct tls_pair other = loopback_ca(fixture.arena, "test CA");
+    struct http_client_options options = { .ca_pem = fixture.ca.certificate_pem };
+    struct reply reply = ask_as(&fixture, options, "/");
+
+    (void)state;
+    rows_expect_str("a certificate of the CA for the address is trusted",
+                    str_of(reply.error.text), STR(""));
+    rows_expect_int("and the request answered", reply.status, 200);
+
+    options.tls_server_name = STR("herd.test");
+    rows_expect_int("the certificate's name may be another than the address",
+                    ask_as(&fixture, options, "/").status, 200);
+    options.tls_server_name = STR("other.test");
+    reply = ask_as(&fixture, options, "/");
+    expect_refused("a wrong name is refused", &reply, "for another name");
+
+    options = (struct http_client_options){ .ca_pem = other.certificate_pem };
+    reply = ask_as(&fixture, options, "/");
+    expect_refused("a CA of the same name with another key is refused", &reply,
+                   "unknown authority");
+    options = (struct http_client_options){ .ca_pem = { NULL, 0 } };
+    reply = ask_as(&fixture, options, "/");
+    expect_refused("the system's CAs do not know it", &reply, "unknown authority");
+    options.insecure = true;
+    rows_expect_int("who asks to trust anybody does", ask_as(&fixture, options, "/").status, 200);
+    end(&fixture);
+}
+
+static void test_a_certificate_that_is_over(void **state)
+{
+    struct fixture fixture = begin((struct http_server_options){ .event_threads = 1 });
+    struct tls_request request = { .common_name = STR("herd.test") };
+    struct http_client_options options = { .ca_pem = fixture.ca.certificate_pem };
+    int64_t now_ms = clock_wall_ms(system_clock());
+
+    (void)state;
+    request.addresses = str_list_new(fixture.arena, 1);
+    str_list_push(&request.addresses, STR("127.0.0.1"));
+    /* It ends within this test: a source does not take one that is over already. */
+    request.not_after_ms = (now_ms / 1000 + 2) * 1000;
+
+    struct tls_pair leaf = loopback_issue(fixture.arena, request, &fixture.ca);
+    struct error err;
+    const char *name = str_fmt(fixture.arena, "%s/tls.crt", fixture.folder).at;
+
+    assert_int_equal(file_replace(name, leaf.certificate_pem, 0644, &err), 0);
+    name = str_fmt(fixture.arena, "%s/tls.key", fixture.folder).at;
+    assert_int_equal(file_replace(name, leaf.key_pem, 0600, &err), 0);
+    assert_int_equal(tls_source_refresh(fixture.source, &err), 1);
+    rows_expect_int("it is trusted until its end", ask_as(&fixture, options, "/").status, 200);
+    while (clock_wall_ms(system_clock()) <= request.not_after_ms)
+        usleep(10000);
+
+    struct reply reply = ask_as(&fixture, options, "/");
+
+    expect_refused("and refused after it", &reply, "has expired");
+    end(&fixture);
+}
+
+static struct tls_pair client_of(struct fixture *fixture, const struct tls_pair *ca, bool for_client)
+{
+    struct tls_request request = { .common_name = STR("anna"),
+                                   .organization = STR("system:masters"),
+                                   .for_client = for_client };
+
+    return loopback_issue(fixture->arena, request, ca);
+}
+
+static void test_client_certificates(void **state)
+{
+    (void)state;
+    for (int optional = 0; optional <= 1; optional++) {
+        struct fixture fixture = begin((struct http_server_options){ .event_threads = 1 });
+        struct tls_pair ca = loopback_ca(fixture.arena, "clients");
+        struct tls_pair other = loopback_ca(fixture.arena, "clients");
+        struct tls_pair anna = client_of(&fixture, &ca, true);
+        struct tls_pair stranger = client_of(&fixture, &other, true);
+        struct tls_pair server_kind = client_of(&fixture, &ca, false);
+        struct http_client_options options = { .ca_pem = fixture.ca.certificate_pem };
+
+        http_server_free(fixture.server);
+        fixture.server = serve(fixture.source, (struct http_server_options){
+                                                   .event_threads = 0,
+                                                   .client_ca_pem = ca.certificate_pem,
+                                                   .client_certificate_optional = optional });
+
+        struct reply reply = ask_as(&fixture, options, "/");
+
+        rows_expect_int("without a certificate", reply.status, optional ? 200 : 401);
+        if (!optional)
+            rows_expect_str("the need is told", reply.body, STR("a client certificate is needed\n"));
+        else
+            rows_expect_str("nobody is known", reply.body, STR("|"));
+
+        options.certificate_pem = anna.certificate_pem;
+        options.key_pem = anna.key_pem;
+        reply = ask_as(&fixture, options, "/");
+        rows_expect_int("with one of the CA", reply.status, 200);
+        rows_expect_str("name and groups are known", reply.body, STR("anna|system:masters"));
+
+        options.certificate_pem = stranger.certificate_pem;
+        options.key_pem = stranger.key_pem;
+        reply = ask_as(&fixture, options, "/");
+        rows_expect_int("with one of a CA of the same name", reply.status, optional ? 200 : 401);
+        rows_expect("is nobody", str_find(reply.body, STR("anna"), 0) < 0, "no name");
+
+        options.certificate_pem = server_kind.certificate_pem;
+        options.key_pem = server_kind.key_pem;
+        reply = ask_as(&fixture, options, "/");
+        rows_expect_int("with one for servers", reply.status, optional ? 200 : 401);
+        rows_expect("is nobody either", str_find(reply.body, STR("anna"), 0) < 0, "no name");
+        end(&fixture);
+    }
+}
+
+static void test_a_client_identity_is_checked_first(void **state)
+{
+    struct fixture fixture = begin((struct http_server_options){ .event_threads = 1 });
+    struct tls_pair one = client_of(&fixture, &fixture.ca, true);
+    struct tls_pair two = client_of(&fixture, &fixture.ca, true);
+    struct http_client_options options = { .certificate_pem = one.certificate_pem,
+                                           .key_pem = two.key_pem };
+    struct error err;
+
+    (void)state;
+    assert_null(http_client_create(fixture.loop, &options, &err));
+    rows_expect_str("a pair that does not fit is told at once", str_of(err.text),
+                    STR("client certificate: certificate and key do not belong together"));
+    options = (struct http_client_options){ .ca_pem = STR("nonsense") };
+    assert_null(http_client_create(fixture.loop, &options, &err));
+    rows_expect_str("and a CA that is none", str_of(err.text),
+                    STR("CA certificate: holds no PEM block \"BEGIN CERTIFICATE\""));
+    end(&fixture);
+}
+
+/* A TLS connection by OpenSSL alone; NULL if the handshake fails. */
+static SSL *handshake(SSL_CTX *context, int fd)
+{
+    SSL *tls = SSL_new(context);
+
+    SSL_set_fd(tls, fd);
+    if (SSL_connect(tls) == 1)
+        return tls;
+    SSL_free(tls);
+    return NULL;
+}
+
+static const struct version_row {
+    const char *name;
+    int version;
+    bool taken;
+} version_rows[] = {
+    { "TLS 1.3 is spoken", TLS1_3_VERSION, true },
+    { "TLS 1.2 is spoken", TLS1_2_VERSION, true },
+    { "TLS 1.1 is not", TLS1_1_VERSION, false },
+    { "TLS 1.0 is not", TLS1_VERSION, false },
+};
+
+static void test_versions(void **state)
+{
+    struct fixture fixture = begin((struct http_server_options){ .event_threads = 2 });
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(version_rows) / sizeof(version_rows[0]); i++) {
+        SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+        int fd = loopback_connect(http_server_port(fixture.server));
+
+        SSL_CTX_set_security_level(context, 0);
+        SSL_CTX_set_min_proto_version(context, version_rows[i].version);
+        SSL_CTX_set_max_proto_version(context, version_rows[i].version);
+
+        SSL *tls = handshake(context, fd);
+
+        rows_expect(version_rows[i].name, (tls != NULL) == version_rows[i].taken, "handshake");
+        SSL_free(tls);
+        SSL_CTX_free(context);
+        close(fd);
+    }
+    end(&fixture);
+}
+
+static bool closes_within(int fd, int wait_ms)
+{
+    struct pollfd ready = { .fd = fd, .events = POLLRDHUP };
+
+    return poll(&ready, 1, wait_ms) > 0;
+}
+
+static void test_a_handshake_has_an_end_and_idleness_another(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 0; threads <= 1; threads++)
+        for (int version = TLS1_2_VERSION; version <= TLS1_3_VERSION; version++) {
+            struct fixture fixture = begin((struct http_server_options){
+                .event_threads = threads, .handshake_ms = 300, .idle_ms = 60000 });
+            SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+            int idle = loopback_connect(http_server_port(fixture.server));
+            int silent = loopback_connect(http_server_port(fixture.server));
+            int dripping = loopback_connect(http_server_port(fixture.server));
+            int begun = 0;
+
+            SSL_CTX_set_min_proto_version(context, version);
+            SSL_CTX_set_max_proto_version(context, version);
+
+            SSL *tls = handshake(context, idle);
+
+            assert_non_null(tls);
+            loopback_write(dripping, STR("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"));
+            for (; begun < 100 && !closes_within(dripping, 20); begun++)
+                loopback_write(dripping, STR("x"));
+            rows_expect("a dripping handshake is cut", begun < 100, "closed");
+            rows_expect("a silent one too", closes_within(silent, 2000), "closed");
+            rows_expect("a connection after its handshake may be idle",
+                        !closes_within(idle, 300), "open");
+            SSL_free(tls);
+            SSL_CTX_free(context);
+            close(idle);
+            close(silent);
+            close(dripping);
+            end(&fixture);
+        }
+}
+
+/* ---- certificates that change under load ---- */
+
+enum { CLIENTS = 4, REQUESTS = 400, SWAPS = 20 };
+
+struct load {
+    struct fixture *fixture;
+    struct http_client *client;
+    int left;
+    int failed;
+    struct error first;
+    int *running;
+    bool *done; /* set by the last one */
+};
+
+static void next_request(struct load *load);
+
+static void on_done(void *context, const struct http_response *response)
+{
+    struct load *load = context;
+
+    if (response->status != 200 && !load->failed++)
+        load->first = response->error;
+    next_request(load);
+}
+
+/* Every second request on a connection of its own: each handshake meets whatever certificate is there. */
+static void next_request(struct load *load)
+{
+    struct http_header close_it = { STR("Connection"), STR("close") };
+    struct http_request request = {
+        .method = "POST",
+        .url = str_fmt(load->fixture->arena, "https://127.0.0.1:%u/",
+                       http_server_port(load->fixture->server)),
+        .body = STR("{}"),
+        .headers = &close_it,
+        .header_count = load->left % 2 ? 1 : 0,
+        .on_done = on_done,
+        .context = load,
+    };
+
+    if (load->left-- == 0) {
+        *load->done = --*load->running == 0;
+        return;
+    }
+    http_send(load->client, &request);
+}
+
+/* As the kubelet: a new folder, a new link beside the old, renamed over it. */
+static void swap(struct fixture *fixture, const char *folder, int number,
+                 const struct tls_pair *pair)
+{
+    struct arena *arena = fixture->arena;
+    struct error err;
+    struct str data = str_fmt(arena, "..version_%d", number);
+    const char *version = str_fmt(arena, "%s/%s", folder, data.at).at;
+    const char *beside = str_fmt(arena, "%s/..data_tmp", folder).at;
+
+    assert_int_equal(file_make_folder(version, 0755, &err), 0);
+    assert_int_equal(file_replace(str_fmt(arena, "%s/tls.crt", version).at, pair->certificate_pem,
+                                  0644, &err),
+                     0);
+    assert_int_equal(file_replace(str_fmt(arena, "%s/tls.key", version).at, pair->key_pem, 0600,
+                                  &err),
+                     0);
+    assert_int_equal(symlink(data.at, beside), 0);
+    assert_int_equal(rename(beside, str_fmt(arena, "%s/..data", folder).at), 0);
+}
+
+struct swapper {
+    struct fixture *fixture;
+    struct loop_timer *timer;
+    int number;
+    int taken;
+};
+
+static void swap_again(void *context)
+{
+    struct swapper *swapper = context;
+    struct fixture *fixture = swapper->fixture;
+    struct tls_pair leaf = loopback_leaf(fixture->arena, &fixture->ca, "herd.test");
+    struct error err;
+
+    if (swapper->number >= SWAPS)
+        return;
+    swap(fixture, fixture->folder, ++swapper->number, &leaf);
+    swapper->taken += tls_source_refresh(fixture->source, &err) == 1;
+    loop_timer_set(swapper->timer, 10);
+}
+
+static void test_certificates_change_under_load(void **state)
+{
+    struct fixture fixture = begin((struct http_server_options){ .event_threads = 2 });
+    struct swapper swapper = { .fixture = &fixture };
+    struct load loads[CLIENTS];
+    struct tls_pair leaf = loopback_leaf(fixture.arena, &fixture.ca, "herd.test");
+    int running = CLIENTS;
+    bool done = false;
+    struct error err;
+
+    (void)state;
+    /* The folder as a mounted Secret is. */
+    http_server_free(fixture.server);
+    tls_source_free(fixture.source);
+    loopback_remove_folder(fixture.folder);
+    fixture.folder = loopback_folder(fixture.arena);
+    swap(&fixture, fixture.folder, 0, &leaf);
+
+    const char *certificate = str_fmt(fixture.arena, "%s/tls.crt", fixture.folder).at;
+    const char *key = str_fmt(fixture.arena, "%s/tls.key", fixture.folder).at;
+
+    assert_int_equal(symlink("..data/tls.crt", certificate), 0);
+    assert_int_equal(symlink("..data/tls.key", key), 0);
+    fixture.source = tls_source_create(certificate, key, &err);
+    assert_non_null(fixture.source);
+    fixture.server = serve(fixture.source, (struct http_server_options){ .event_threads = 2 });
+
+    swapper.timer = loop_timer_create(fixture.loop, swap_again, &swapper);
+    loop_timer_set(swapper.timer, 0);
+    for (int i = 0; i < CLIENTS; i++) {
+        struct http_client_options options = { .ca_pem = fixture.ca.certificate_pem };
+
+        loads[i] = (struct load){ .fixture = &fixture, .left = REQUESTS, .running = &running,
+                                  .done = &done };
+        loads[i].client = http_client_create(fixture.loop, &options, &err);
+        assert_non_null(loads[i].client);
+        next_request(&loads[i]);
+    }
+    loopback_run_until(fixture.loop, &done);
+    for (int i = 0; i < CLIENTS; i++) {
+        if (loads[i].failed)
+            rows_expect_str("no request fails", str_of(loads[i].first.text), STR(""));
+        rows_expect_int("no request fails", loads[i].failed, 0);
+        http_client_free(loads[i].client);
+    }
+    rows_expect_int("every pair was taken", swapper.taken, swapper.number);
+    rows_expect("many of them", swapper.number >= 5, "swaps under load");
+    loop_timer_free(swapper.timer);
+    end(&fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_is_trusted),
+        cmocka_unit_test(test_a_certificate_that_is_over),
+        cmocka_unit_test(test_client_certificates),
+        cmocka_unit_test(test_a_client_identity_is_checked_first),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_a_handshake_has_an_end_and_idleness_another),
+        cmocka_unit_test(test_certificates_change_under_load),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
