@@ -137,7 +137,7 @@ static int find_place(struct patch *p, struct str pointer, struct place *ret_pla
 
 static int find_existing(struct patch *p, struct str pointer, struct place *ret_place)
 {
-    struct place place;
+    struct place place = { 0 };
 
     if (find_place(p, pointer, &place) < 0)
         return -1;
@@ -212,7 +212,7 @@ static int put_checked(struct patch *p, const struct place *place, struct value 
 
 static int add(struct patch *p, struct json value)
 {
-    struct place place;
+    struct place place = { 0 };
 
     if (find_place(p, p->path, &place) < 0)
         return -1;
@@ -221,7 +221,7 @@ static int add(struct patch *p, struct json value)
 
 static int replace(struct patch *p, struct json value)
 {
-    struct place place;
+    struct place place = { 0 };
 
     if (find_existing(p, p->path, &place) < 0)
         return -1;
@@ -232,7 +232,7 @@ static int replace(struct patch *p, struct json value)
 
 static int remove_place(struct patch *p)
 {
-    struct place place;
+    struct place place = { 0 };
 
     if (find_existing(p, p->path, &place) < 0)
         return -1;
@@ -244,7 +244,7 @@ static int remove_place(struct patch *p)
 
 static int test(struct patch *p, struct json value)
 {
-    struct place place;
+    struct place place = { 0 };
     struct size size = { 0 };
 
     if (find_existing(p, p->path, &place) < 0)
@@ -259,8 +259,8 @@ static int test(struct patch *p, struct json value)
 
 static int copy(struct patch *p, struct str from)
 {
-    struct place source;
-    struct place target;
+    struct place source = { 0 };
+    struct place target = { 0 };
     struct size size = { 0 };
 
     if (find_existing(p, from, &source) < 0 || find_place(p, p->path, &target) < 0)
@@ -279,8 +279,8 @@ static int copy(struct patch *p, struct str from)
 
 static int move(struct patch *p, struct str from)
 {
-    struct place source;
-    struct place target;
+    struct place source = { 0 };
+    struct place target = { 0 };
 
     if (find_existing(p, from, &source) < 0)
         return -1;
