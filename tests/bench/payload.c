@@ -28,16 +28,22 @@ static struct str read_input(struct arena *arena)
     return str_make(text, fread(text, 1, INPUT_BYTES_MAX, stdin));
 }
 
-/* The FieldsV1 of a value: every map key as f:key, every list of maps by its name. */
+/* The FieldsV1 of a value: every map key as f:key, every element of a list of named maps as
+ * k:{"name":...}; other lists and scalars are leaves. */
 static struct value *fields_of(struct arena *arena, const struct value *value)
 {
     struct value *fields = value_object(arena);
+    bool is_list = value_kind(value) == JSON_ARRAY;
 
-    if (value_kind(value) == JSON_OBJECT) {
-        value_set(arena, fields, STR("."), value_object(arena));
-        for (const struct value *m = value_first(value); m; m = value_next(m))
-            value_set(arena, fields, str_fmt(arena, "f:%.*s", STR_ARG(value_key(m))),
-                      fields_of(arena, m));
+    if (value_kind(value) != JSON_OBJECT && !value_walk(value_at(value, 0), "name", NULL))
+        return fields;
+    value_set(arena, fields, STR("."), value_object(arena));
+    for (const struct value *m = value_first(value); m; m = value_next(m)) {
+        struct str key = is_list ? str_fmt(arena, "k:{\"name\":\"%.*s\"}",
+                                           STR_ARG(value_text(value_get(m, STR("name")))))
+                                 : str_fmt(arena, "f:%.*s", STR_ARG(value_key(m)));
+
+        value_set(arena, fields, key, fields_of(arena, m));
     }
     return fields;
 }

@@ -1,0 +1,242 @@
+/* review_test.c: AdmissionReviews in, AdmissionReviews out. */
+#include "support/rows.h"
+
+#include <stdlib.h>
+
+#include "stack/stack.h"
+#include "text/base64.h"
+#include "text/json.h"
+#include "text/patch.h"
+#include "webhook/review.h"
+
+#define GOOD_SPEC                                                                                  \
+    "{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\"]},\"charts\":[{\"name\":\"db\","       \
+    "\"repo\":\"https://charts.example.org\",\"version\":\"1.2.3\"}]}"
+#define NO_CHARTS "{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\"]},\"charts\":[]}"
+#define STACK(meta, spec)                                                                          \
+    "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"s\","         \
+    "\"namespace\":\"default\"" meta "},\"spec\":" spec "}"
+#define REVIEW(operation, object, old)                                                             \
+    "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":"    \
+    "\"u-1\",\"kind\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"kind\":\"Stack\"},"        \
+    "\"resource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":\"stacks\"},"       \
+    "\"name\":\"s\",\"namespace\":\"default\",\"operation\":\"" operation "\","                    \
+    "\"userInfo\":{\"username\":\"ann\"},\"object\":" object ",\"oldObject\":" old                  \
+    ",\"dryRun\":false}}"
+
+struct world {
+    struct arena *arena;
+    struct facts facts;
+    struct rule_severities severities;
+    struct review_context context;
+};
+
+static int setup(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+
+    world->arena = arena_create(0);
+    world->severities = rule_severities_default();
+    world->context = (struct review_context){ &world->facts, &world->severities };
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+
+    arena_free(world->arena);
+    free(world);
+    return 0;
+}
+
+static struct json read_json(struct world *world, struct str bytes)
+{
+    struct error err = { 0 };
+    struct json json;
+
+    if (json_read(world->arena, bytes, &json_limits_default, &json, &err) < 0)
+        fail_msg("not JSON: %s\n%.*s", err.text, STR_ARG(bytes));
+    return json;
+}
+
+static void answers(void **state)
+{
+    static const struct row {
+        const char *name;
+        enum review_route route;
+        const char *body;
+        bool allowed;
+        bool patched;
+    } rows[] = {
+        { "a good Stack is allowed", REVIEW_VALIDATE, REVIEW("CREATE", STACK("", GOOD_SPEC), "null"),
+          true, false },
+        { "one without charts is refused", REVIEW_VALIDATE,
+          REVIEW("CREATE", STACK("", NO_CHARTS), "null"), false, false },
+        { "mutate never refuses", REVIEW_MUTATE, REVIEW("CREATE", STACK("", NO_CHARTS), "null"), true,
+          true },
+        { "mutate fills in defaults", REVIEW_MUTATE,
+          REVIEW("CREATE", STACK("", GOOD_SPEC), "null"), true, true },
+        { "a deletion is allowed", REVIEW_VALIDATE,
+          REVIEW("DELETE", "null", STACK("", NO_CHARTS)), true, false },
+        { "a Stack that is going may lose its finalizers whatever it says", REVIEW_VALIDATE,
+          REVIEW("UPDATE", STACK(",\"deletionTimestamp\":\"2026-08-20T08:00:00Z\"", NO_CHARTS),
+                 STACK("", GOOD_SPEC)),
+          true, false },
+        { "a fault that an update does not touch only warns", REVIEW_VALIDATE,
+          REVIEW("UPDATE", STACK(",\"labels\":{\"a\":\"b\"}", NO_CHARTS), STACK("", NO_CHARTS)), true,
+          false },
+        { "a fault that an update brings is refused", REVIEW_VALIDATE,
+          REVIEW("UPDATE", STACK("", NO_CHARTS), STACK("", GOOD_SPEC)), false, false },
+    };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct review_outcome outcome;
+        struct error err = { 0 };
+
+        rows_expect_int(rows[i].name,
+                        review_answer(world->arena, rows[i].route, str_of(rows[i].body),
+                                      &world->context, &outcome, &err),
+                        0);
+
+        struct json response =
+            json_get(read_json(world, outcome.answer), STR("response"));
+
+        rows_expect_str(rows[i].name, json_str(json_get(response, STR("uid"))), STR("u-1"));
+        rows_expect_int(rows[i].name, json_bool(json_get(response, STR("allowed"))),
+                        rows[i].allowed);
+        rows_expect_int(rows[i].name, json_is(json_get(response, STR("patch")), JSON_STRING),
+                        rows[i].patched);
+        rows_expect_int(rows[i].name, json_is(json_get(response, STR("patchType")), JSON_STRING),
+                        rows[i].patched);
+        if (!rows[i].allowed) {
+            int64_t code = 0;
+
+            json_int64(json_walk(response, "status", "code", NULL), &code);
+            rows_expect_int(rows[i].name, code, 422);
+            rows_expect(rows[i].name,
+                        json_count(json_walk(response, "status", "details", "causes", NULL)) > 0,
+                        "the refusal names its causes");
+        }
+    }
+}
+
+static void what_cannot_be_judged(void **state)
+{
+    static const struct row {
+        const char *name;
+        const char *body;
+    } rows[] = {
+        { "an empty body", "" },
+        { "not JSON", "nonsense" },
+        { "no request", "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\"}" },
+        { "an object that is null on CREATE", REVIEW("CREATE", "null", "null") },
+        { "an object that is a list", REVIEW("CREATE", "[]", "null") },
+        { "a second answer smuggled in by a repeated key",
+          "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"kind\":\"x\"}" },
+        { "trailing bytes", REVIEW("CREATE", STACK("", GOOD_SPEC), "null") "x" },
+        { "some other resource",
+          "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":\"u\","
+          "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"},\"operation\":\"CREATE\","
+          "\"object\":{}}}" },
+    };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct review_outcome outcome = { .allowed = false };
+        struct error err = { 0 };
+
+        rows_expect_int(rows[i].name,
+                        review_answer(world->arena, REVIEW_VALIDATE, str_of(rows[i].body),
+                                      &world->context, &outcome, &err),
+                        -1);
+        rows_expect(rows[i].name, !outcome.allowed && err.text[0], "an error, and nothing allowed");
+    }
+}
+
+/* Abandoned at any allocation, it gives no verdict at all. */
+struct attempt {
+    struct world *world;
+    struct arena *arena;
+    struct review_outcome outcome;
+    int result;
+};
+
+static void try_review(void *context)
+{
+    struct attempt *attempt = context;
+    struct error err = { 0 };
+
+    attempt->result = review_answer(attempt->arena, REVIEW_VALIDATE,
+                                    STR(REVIEW("CREATE", STACK("", NO_CHARTS), "null")),
+                                    &attempt->world->context, &attempt->outcome, &err);
+}
+
+static void no_allocation_can_turn_a_refusal(void **state)
+{
+    bool finished = false;
+
+    for (size_t nth = 1; !finished; nth++) {
+        struct attempt attempt = { .world = *state, .arena = arena_create(0), .result = -2 };
+
+        arena_fail_at(attempt.arena, nth);
+        finished = arena_run(attempt.arena, try_review, &attempt) == 0;
+        rows_expect("a refusal stays one", !attempt.outcome.allowed, "not allowed");
+        rows_expect("an abandoned review has no answer", finished || attempt.outcome.answer.len == 0,
+                    "no answer");
+        arena_free(attempt.arena);
+        assert_true(nth < 100000);
+    }
+}
+
+static void mutating_twice_changes_nothing(void **state)
+{
+    struct world *world = *state;
+    struct str body = STR(REVIEW("CREATE", STACK("", GOOD_SPEC), "null"));
+    struct review_outcome first;
+    struct review_outcome second;
+    struct error err = { 0 };
+    struct value *patched;
+    struct str patch;
+
+    assert_int_equal(review_answer(world->arena, REVIEW_MUTATE, body, &world->context, &first, &err),
+                     0);
+
+    struct json response = json_get(read_json(world, first.answer), STR("response"));
+
+    assert_int_equal(base64_decode(world->arena, json_str(json_get(response, STR("patch"))), &patch,
+                                   &err),
+                     0);
+
+    struct value *object =
+        value_of(world->arena, json_walk(read_json(world, body), "request", "object", NULL));
+
+    assert_int_equal(patch_apply(world->arena, object, patch, &patched, &err), 0);
+
+    struct str again = str_fmt(world->arena, "%s%.*s%s",
+                               "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\","
+                               "\"request\":{\"uid\":\"u-2\",\"resource\":{\"group\":\"herd.suse.com\","
+                               "\"version\":\"v1\",\"resource\":\"stacks\"},\"operation\":\"CREATE\","
+                               "\"object\":",
+                               STR_ARG(value_json(world->arena, patched)), "}}");
+
+    assert_int_equal(
+        review_answer(world->arena, REVIEW_MUTATE, again, &world->context, &second, &err), 0);
+    response = json_get(read_json(world, second.answer), STR("response"));
+    rows_expect("the second patch is empty", !json_is(json_get(response, STR("patch")), JSON_STRING),
+                "no patch");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_cannot_be_judged, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_allocation_can_turn_a_refusal, setup, teardown),
+        cmocka_unit_test_setup_teardown(mutating_twice_changes_nothing, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
