@@ -1,0 +1,226 @@
+/* tls_test.c: certificates issued, read, and followed through files. */
+#include "support/rows.h"
+
+#include "support/loopback.h"
+
+#include "io/file.h"
+
+#include <unistd.h>
+
+static void test_what_is_issued_can_be_read(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct tls_pair ca = loopback_ca(arena, "herd CA");
+    struct tls_pair leaf = loopback_leaf(arena, &ca, "herd.test");
+    struct tls_pair again = loopback_leaf(arena, &ca, "herd.test");
+    struct tls_facts facts;
+    struct tls_facts others;
+    struct error err;
+    int64_t now_ms = clock_wall_ms(system_clock());
+
+    (void)state;
+    assert_int_equal(tls_inspect(arena, ca.certificate_pem, &facts, &err), 0);
+    rows_expect_str("a CA's subject", facts.subject, STR("CN=herd CA"));
+    rows_expect("is a CA", facts.is_ca, "is_ca");
+    assert_int_equal(tls_inspect(arena, leaf.certificate_pem, &facts, &err), 0);
+    assert_int_equal(tls_inspect(arena, again.certificate_pem, &others, &err), 0);
+    rows_expect_str("a leaf's subject", facts.subject, STR("CN=herd.test"));
+    rows_expect("is no CA", !facts.is_ca, "is_ca");
+    rows_expect_int("128 bits of serial", (int64_t)facts.serial.len, 32);
+    rows_expect("never the same", !str_eq(facts.serial, others.serial), "serials");
+    rows_expect("valid now", facts.not_before_ms <= now_ms && facts.not_after_ms > now_ms, "now");
+    assert_int_equal(tls_check_pair(&leaf, &err), 0);
+}
+
+static const struct request_row {
+    const char *name;
+    const char *dns;
+    const char *address;
+    const char *common_name;
+    bool reversed;
+    const char *says;
+} request_rows[] = {
+    { "a sound request", "a.test", "::1", "x", false, NULL },
+    { "a wildcard", "*.a.test", NULL, "x", false, NULL },
+    { "a DNS name with a comma", "a.test,IP:1.2.3.4", NULL, "x", false, "is not a DNS name" },
+    { "a DNS name with a NUL's place", "a\ntest", NULL, "x", false, "a\\x0atest\" is not a DNS name" },
+    { "an empty DNS name", "", NULL, "x", false, "is not a DNS name" },
+    { "an address that is a name", NULL, "localhost", "x", false, "is not a numeric address" },
+    { "an end before the beginning", NULL, NULL, "x", true, "cannot end before it begins" },
+    { "a name that is too long", NULL, NULL,
+      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", false, "too long" },
+};
+
+static void test_requests(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(request_rows) / sizeof(request_rows[0]); i++) {
+        const struct request_row *row = &request_rows[i];
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct tls_request request = { .common_name = str_of(row->common_name),
+                                       .not_before_ms = 1000,
+                                       .not_after_ms = row->reversed ? 999 : 2000 };
+        struct tls_pair pair;
+        struct error err;
+
+        request.dns_names = str_list_new(arena, 1);
+        request.addresses = str_list_new(arena, 1);
+        if (row->dns)
+            str_list_push(&request.dns_names, str_of(row->dns));
+        if (row->address)
+            str_list_push(&request.addresses, str_of(row->address));
+
+        int failed = tls_issue(arena, &request, NULL, &pair, &err);
+
+        rows_expect_int(row->name, failed, row->says ? -1 : 0);
+        if (row->says)
+            rows_expect(row->name, strstr(err.text, row->says), err.text);
+    }
+}
+
+static void test_only_a_ca_issues(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct tls_pair ca = loopback_ca(arena, "herd CA");
+    struct tls_pair leaf = loopback_leaf(arena, &ca, "herd.test");
+    struct tls_pair mixed = { ca.certificate_pem, leaf.key_pem };
+    struct tls_request request = { .common_name = STR("x"), .not_after_ms = 1000 };
+    struct tls_pair pair;
+    struct error err;
+
+    (void)state;
+    assert_int_equal(tls_issue(arena, &request, &leaf, &pair, &err), -1);
+    rows_expect_str("a leaf issues nothing", str_of(err.text),
+                    STR("the issuer's certificate is not one of a CA"));
+    assert_int_equal(tls_issue(arena, &request, &mixed, &pair, &err), -1);
+    rows_expect_str("nor do two halves", str_of(err.text),
+                    STR("issuer: certificate and key do not belong together"));
+}
+
+/* What stands in the two files after a change, and what comes of it. */
+enum content { GOOD, OTHER, EXPIRED, HALF, EMPTY, GARBAGE, MISSING };
+
+static const struct change_row {
+    const char *name;
+    enum content certificate;
+    enum content key;
+    int result;
+    const char *says;
+} change_rows[] = {
+    { "the same pair", GOOD, GOOD, 1, NULL },
+    { "a new pair", OTHER, OTHER, 1, NULL },
+    { "a new certificate with the old key", OTHER, GOOD, -1, "do not belong together" },
+    { "the old certificate with a new key", GOOD, OTHER, -1, "do not belong together" },
+    { "half a certificate", HALF, GOOD, -1, "cut or garbled" },
+    { "half a key", GOOD, HALF, -1, "cut or garbled" },
+    { "an empty certificate", EMPTY, GOOD, -1, "is empty" },
+    { "an empty key", GOOD, EMPTY, -1, "is empty" },
+    { "no certificate at all", MISSING, GOOD, -1, "No such file" },
+    { "no key at all", GOOD, MISSING, -1, "No such file" },
+    { "something else", GARBAGE, GARBAGE, -1, "holds no PEM block" },
+    { "an expired pair", EXPIRED, EXPIRED, -1, "expired" },
+};
+
+static void write_content(const char *name, enum content content, struct str good, struct str other,
+                          struct str expired)
+{
+    struct str bytes[] = { good, other, expired, str_slice(good, 0, good.len / 2), STR(""),
+                           STR("not PEM"), STR("") };
+    struct error err;
+
+    if (content == MISSING)
+        unlink(name);
+    else if (file_replace(name, bytes[content], 0600, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+static void test_a_source_takes_whole_pairs_only(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct tls_pair ca = loopback_ca(arena, "herd CA");
+    struct tls_pair good = loopback_leaf(arena, &ca, "herd.test");
+    struct tls_pair other = loopback_leaf(arena, &ca, "herd.test");
+    struct tls_pair expired = loopback_issue(
+        arena, (struct tls_request){ .common_name = STR("x"), .not_before_ms = 1000,
+                                     .not_after_ms = 2000 }, &ca);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(change_rows) / sizeof(change_rows[0]); i++) {
+        const struct change_row *row = &change_rows[i];
+        const char *folder = loopback_folder(arena);
+        struct tls_source *source = loopback_source(arena, folder, &good);
+        const char *certificate = str_fmt(arena, "%s/tls.crt", folder).at;
+        struct str before = tls_source_serial(source, arena);
+        uint64_t generation = tls_source_generation(source);
+        struct error err = { .code = ERROR_NONE };
+
+        rows_expect_int("nothing changed", tls_source_refresh(source, &err), 0);
+        write_content(certificate, row->certificate, good.certificate_pem, other.certificate_pem,
+                      expired.certificate_pem);
+        write_content(str_fmt(arena, "%s/tls.key", folder).at, row->key, good.key_pem,
+                      other.key_pem, expired.key_pem);
+        rows_expect_int(row->name, tls_source_refresh(source, &err), row->result);
+        rows_expect(row->name, (tls_source_generation(source) > generation) == (row->result == 1),
+                    "a number for each pair taken");
+        if (row->says) {
+            rows_expect(row->name, strstr(err.text, row->says), err.text);
+            rows_expect(row->name, strstr(err.text, folder), "names the file");
+            rows_expect_str(row->name, tls_source_serial(source, arena), before);
+            rows_expect_int("it is told as long as it stands", tls_source_refresh(source, &err),
+                            -1);
+            write_content(certificate, OTHER, good.certificate_pem, other.certificate_pem,
+                          STR(""));
+            write_content(str_fmt(arena, "%s/tls.key", folder).at, OTHER, good.key_pem,
+                          other.key_pem, STR(""));
+            rows_expect_int("and mended", tls_source_refresh(source, &err), 1);
+        }
+        rows_expect("the end is known",
+                    tls_source_not_after_ms(source) > clock_wall_ms(system_clock()), "not_after");
+        tls_source_free(source);
+        loopback_remove_folder(folder);
+    }
+}
+
+static void test_a_source_must_start_whole(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct error err;
+
+    (void)state;
+    assert_null(tls_source_create("/no/such.crt", "/no/such.key", &err));
+    rows_expect_str("a missing file is named", str_of(err.text),
+                    STR("cannot read /no/such.crt: No such file or directory"));
+}
+
+/* A key under a password would make OpenSSL ask on the terminal. */
+static void test_a_locked_key_is_told(void **state)
+{
+    static const char locked[] =
+        "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
+        "DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n"
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n"
+        "-----END EC PRIVATE KEY-----\n";
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct tls_pair pair = loopback_ca(arena, "herd CA");
+    struct error err;
+
+    (void)state;
+    pair.key_pem = str_of(locked);
+    assert_int_equal(tls_check_pair(&pair, &err), -1);
+    rows_expect_str("a locked key", str_of(err.text),
+                    STR("key: is locked by a password; give the key without one"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_issued_can_be_read),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_only_a_ca_issues),
+        cmocka_unit_test(test_a_source_takes_whole_pairs_only),
+        cmocka_unit_test(test_a_source_must_start_whole),
+        cmocka_unit_test(test_a_locked_key_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
