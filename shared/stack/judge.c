@@ -1,0 +1,89 @@
+/* judge.c: the whole judgement on an admission, and its words. */
+#include "stack/decode.h"
+#include "stack/default.h"
+#include "stack/settle.h"
+
+/* What a refusal spells out; the rest is counted. kubectl prints it all on one screen. */
+enum { MESSAGE_FINDINGS_MAX = 40 };
+
+/* "field: message; way out" */
+static void put_finding(struct strbuf *out, const struct problem *problem)
+{
+    strbuf_put(out, problem->field);
+    strbuf_lit(out, ": ");
+    strbuf_put(out, problem->message);
+    if (problem->way_out.len) {
+        strbuf_lit(out, "; ");
+        strbuf_put(out, problem->way_out);
+    }
+}
+
+/* One fault stands on one line; several are counted and listed. */
+static struct str refusal(struct arena *arena, const struct problems *problems)
+{
+    struct strbuf out = strbuf_new(arena, 512);
+    uint32_t told = 0;
+
+    if (problems->denied > 1)
+        strbuf_fmt(&out, "%u faults:", problems->denied);
+    for (uint32_t i = 0; i < problems->list.count && told < MESSAGE_FINDINGS_MAX; i++) {
+        if (problems->list.items[i].severity != SEVERITY_DENY)
+            continue;
+        if (problems->denied > 1)
+            strbuf_lit(&out, "\n- ");
+        put_finding(&out, &problems->list.items[i]);
+        told++;
+    }
+    if (told < problems->denied)
+        strbuf_fmt(&out, "\n- and %u more", problems->denied - told);
+    return strbuf_str(&out);
+}
+
+static struct str_list warnings(struct arena *arena, const struct problems *problems)
+{
+    struct str_list lines = str_list_new(arena, 0);
+
+    for (uint32_t i = 0; i < problems->list.count; i++) {
+        struct strbuf line = { .arena = arena };
+
+        if (problems->list.items[i].severity != SEVERITY_WARN)
+            continue;
+        put_finding(&line, &problems->list.items[i]);
+        str_list_push(&lines, strbuf_str(&line));
+    }
+    return lines;
+}
+
+/* Decode, default and find; `ret_patch` may be NULL. */
+static const struct stack *examine(struct arena *arena, struct json object,
+                                   const struct facts *facts, struct problems *problems,
+                                   struct str *ret_patch)
+{
+    const struct stack *stack = stack_default(arena, stack_decode(arena, object, problems),
+                                              ret_patch);
+
+    stack_find(stack, facts, problems);
+    return stack;
+}
+
+struct verdict stack_judge(struct arena *arena, struct json object, struct json old_object,
+                           const struct facts *facts, const struct rule_severities *severities)
+{
+    struct verdict verdict = { .problems = problems_new(arena), .patch = STR("") };
+    struct problems old_problems = problems_new(arena);
+    const struct stack *old = NULL;
+
+    verdict.stack = examine(arena, object, facts, &verdict.problems, &verdict.patch);
+    /* The old object is looked at only when there is something that it could excuse. */
+    if (verdict.problems.list.count && json_is(old_object, JSON_OBJECT))
+        old = examine(arena, old_object, facts, &old_problems, NULL);
+    findings_settle(verdict.stack, old, &old_problems, severities, &verdict.problems);
+    verdict.allowed = verdict.problems.denied == 0;
+    verdict.warnings = warnings(arena, &verdict.problems);
+    verdict.message = STR("");
+    if (!verdict.allowed) {
+        verdict.message = refusal(arena, &verdict.problems);
+        verdict.patch = STR("");
+    }
+    return verdict;
+}

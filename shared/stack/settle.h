@@ -1,0 +1,16 @@
+/* settle.h: from all that was found to what is told. Internal to stack/. */
+#ifndef HERD_STACK_SETTLE_H
+#define HERD_STACK_SETTLE_H
+
+#include "stack/validate.h"
+
+/* Everything that the areas find, with each rule's own severity. */
+void stack_find(const struct stack *stack, const struct facts *facts, struct problems *problems);
+
+/* Give findings the configured severities, let those that `old` had as well only warn, and sort.
+ * `old` NULL: nothing was there before. `old_problems` are all findings of `old`. */
+void findings_settle(const struct stack *stack, const struct stack *old,
+                     const struct problems *old_problems,
+                     const struct rule_severities *severities, struct problems *problems);
+
+#endif

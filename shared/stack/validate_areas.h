@@ -1,0 +1,19 @@
+/* validate_areas.h: the areas of validation, one file each. Internal to stack/.
+ *
+ * Each reads a defaulted Stack and adds what it finds. What decode has told already is not told
+ * again: an empty name or a struct that was no object is passed over in silence. */
+#ifndef HERD_STACK_VALIDATE_AREAS_H
+#define HERD_STACK_VALIDATE_AREAS_H
+
+#include "stack/finding.h"
+#include "stack/graph.h"
+
+void validate_shape(const struct stack *stack, const struct facts *facts,
+                    struct findings *findings);
+/* Gives the graph of the charts, linked: GPU rules walk it. */
+struct graph *validate_graph(const struct stack *stack, struct findings *findings);
+void validate_targets(const struct stack *stack, const struct facts *facts,
+                      struct findings *findings);
+void validate_gpu(const struct stack *stack, const struct graph *graph, struct findings *findings);
+
+#endif

@@ -1,0 +1,433 @@
+/* validate_shape.c: names, addresses, versions, times: each field for itself, and what must be
+ * unique. Wrong types, missing fields, words and bounds were told by decode.c. */
+#include "stack/validate_areas.h"
+
+#include "base/limits.h"
+#include "base/map.h"
+#include "kube/names.h"
+#include "stack/default.h"
+#include "stack/fields.h"
+#include "text/semver.h"
+
+#include <inttypes.h>
+
+enum { RELEASE_NAME_MAX = 53 }; /* helm.sh/helm/v3/pkg/chartutil/validate_name.go */
+
+/* Namespaces of the platform itself: what runs there can take the cluster. Prefixes end in '-'. */
+static const struct str protected_namespaces[] = {
+    STR_INIT("kube-system"), STR_INIT("kube-public"), STR_INIT("kube-node-lease"),
+    STR_INIT("cattle-"),     STR_INIT("fleet-"),      STR_INIT("cluster-fleet-"),
+    STR_INIT("rancher-"),    STR_INIT("herd-system"),
+};
+
+static bool is_protected(struct str namespace_)
+{
+    for (uint32_t i = 0; i < sizeof(protected_namespaces) / sizeof(struct str); i++) {
+        struct str one = protected_namespaces[i];
+
+        if (str_ends(one, STR("-")) ? str_starts(namespace_, one) : str_eq(namespace_, one))
+            return true;
+    }
+    return false;
+}
+
+static bool is_word_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '-' || c == '_';
+}
+
+/* Letters, digits, '-', '_', and '.' but not in front: no way out of a directory or an URL. */
+static bool is_file_name(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_word_char(text.at[i]) && !(text.at[i] == '.' && i > 0))
+            return false;
+    return true;
+}
+
+/* --- repositories --- */
+
+/* What stands after "scheme://" up to the path. */
+static struct str url_authority(struct str rest)
+{
+    ptrdiff_t slash = str_find_char(rest, '/', 0);
+
+    return slash < 0 ? rest : str_slice(rest, 0, (size_t)slash);
+}
+
+/* "host", "host:5000", "[::1]:5000". */
+static bool is_host(struct str authority)
+{
+    bool bracketed = authority.len && authority.at[0] == '[';
+    ptrdiff_t close = bracketed ? str_find_char(authority, ']', 0) : -1;
+    ptrdiff_t colon = str_find_char(authority, ':', close > 0 ? (size_t)close : 0);
+    size_t host_end = colon < 0 ? authority.len : (size_t)colon;
+    struct str host = str_slice(authority, 0, host_end);
+    struct str port = str_slice(authority, host_end + 1, authority.len);
+    uint64_t number = 0;
+
+    if (colon >= 0 && (!str_to_u64(port, &number) || number == 0 || number > 65535))
+        return false;
+    if (bracketed)
+        return close > 1 && (size_t)close + 1 == host.len;
+    for (size_t i = 0; i < host.len; i++)
+        if ((!is_word_char(host.at[i]) && host.at[i] != '.') || host.at[i] == '_')
+            return false;
+    return host.len && host.at[0] != '-' && host.at[0] != '.';
+}
+
+/* Printable ASCII without what separates or hides things in an URL. */
+static bool is_url_text(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.at[i] <= ' ' || text.at[i] >= 0x7f || strchr("\"<>\\^`{}|", text.at[i]))
+            return false;
+    return true;
+}
+
+static void check_repo(struct str repo, bool plain_http, const struct path *up,
+                       struct findings *findings)
+{
+    struct path at = path_field(up, STR("repo"));
+    ptrdiff_t scheme_end = str_find(repo, STR("://"), 0);
+    struct str scheme = str_slice(repo, 0, scheme_end < 0 ? 0 : (size_t)scheme_end);
+    struct str rest = str_slice(repo, scheme_end < 0 ? 0 : (size_t)scheme_end + 3, repo.len);
+    bool http = str_eq(scheme, STR("http"));
+
+    if (repo.len == 0)
+        return;
+    /* First, and without showing the URL: it may be a password. */
+    if (str_find_char(url_authority(rest), '@', 0) >= 0) {
+        finding_add(findings, RULE_SHAPE_REPO_CREDENTIALS, CAUSE_FORBIDDEN, &at, STR(""),
+                    "carries a user name or password, which everybody who may read the Stack would "
+                    "see");
+    } else if (str_find_char(repo, '?', 0) >= 0 || str_find_char(repo, '#', 0) >= 0) {
+        finding_add(findings, RULE_SHAPE_REPO, CAUSE_VALUE_INVALID, &at,
+                    STR("write the repository's address without what begins at '?' or '#'"),
+                    "has a query or fragment, which no chart repository takes");
+    } else if (http && !plain_http) {
+        finding_add(findings, RULE_SHAPE_REPO, CAUSE_VALUE_INVALID, &at,
+                    STR("write https://; an administrator may allow plain http://"),
+                    "'%.*s' is not encrypted, so anybody on the way could change the charts",
+                    STR_ARG(finding_shown(findings, repo)));
+    } else if (!http && !str_eq(scheme, STR("https")) && !str_eq(scheme, STR("oci"))) {
+        finding_add(findings, RULE_SHAPE_REPO, CAUSE_VALUE_INVALID, &at, STR(""),
+                    "'%.*s' does not begin with https:// or oci://",
+                    STR_ARG(finding_shown(findings, repo)));
+    } else if (!is_host(url_authority(rest)) || !is_url_text(rest)) {
+        finding_add(findings, RULE_SHAPE_REPO, CAUSE_VALUE_INVALID, &at, STR(""),
+                    "'%.*s' is no URL: after %.*s:// a host, an optional port and a path are needed",
+                    STR_ARG(finding_shown(findings, repo)), STR_ARG(scheme));
+    }
+}
+
+/* --- one chart --- */
+
+static void check_version(struct str version, const struct path *up, struct findings *findings)
+{
+    struct path at = path_field(up, STR("version"));
+    struct semver exact;
+    struct semver_range *range;
+    struct error err;
+
+    if (version.len == 0 || semver_parse(version, &exact, &err) == 0 ||
+        semver_range_parse(findings->arena, version, &range, &err) == 0)
+        return;
+    finding_add(findings, RULE_SHAPE_VERSION, CAUSE_VALUE_INVALID, &at, STR(""),
+                "'%.*s' is neither an exact version nor a range",
+                STR_ARG(finding_shown(findings, version)));
+}
+
+static bool check_name(const struct chart *chart, const struct path *up,
+                       struct findings *findings)
+{
+    struct path name_at = path_field(up, STR("name"));
+    struct path chart_at = path_field(up, STR("chart"));
+    const char *wrong = chart->name.len ? kube_not_dns1123_label(chart->name) : NULL;
+
+    if (wrong)
+        finding_add(findings, RULE_SHAPE_CHART_NAME, CAUSE_VALUE_INVALID, &name_at, STR(""),
+                    "'%.*s' %s", STR_ARG(finding_shown(findings, chart->name)), wrong);
+    if (!is_file_name(chart->chart))
+        finding_add(findings, RULE_SHAPE_CHART_NAME, CAUSE_VALUE_INVALID, &chart_at,
+                    STR("write the chart's name alone; the rest of the address belongs into repo"),
+                    "'%.*s' is no chart's name",
+                    STR_ARG(finding_shown(findings, chart->chart)));
+    return !wrong && chart->name.len;
+}
+
+static void check_namespace(struct str namespace_, const struct path *up,
+                            struct findings *findings)
+{
+    struct path at = path_field(up, STR("namespace"));
+    const char *wrong = namespace_.len ? kube_not_dns1123_label(namespace_) : NULL;
+    struct str shown = namespace_;
+
+    if (wrong)
+        finding_add(findings, RULE_SHAPE_NAMESPACE, CAUSE_VALUE_INVALID, &at, STR(""), "'%.*s' %s",
+                    STR_ARG(finding_shown(findings, shown)), wrong);
+    else if (is_protected(namespace_))
+        finding_add(findings, RULE_SHAPE_PROTECTED_NAMESPACE, CAUSE_FORBIDDEN, &at, STR(""),
+                    "'%.*s' belongs to the platform itself, and what runs there can take the cluster",
+                    STR_ARG(shown));
+}
+
+static void check_release_name(const struct chart *chart, const struct path *up,
+                               struct findings *findings)
+{
+    struct path at = path_field(up, STR("releaseName"));
+    struct str name = chart->release_name;
+    const char *wrong = name.len ? kube_not_dns1123_subdomain(name) : NULL;
+    struct str shown = wrong ? finding_shown(findings, name) : name;
+
+    if (wrong)
+        finding_add(findings, RULE_SHAPE_RELEASE_NAME, CAUSE_VALUE_INVALID, &at, STR(""),
+                    "'%.*s' %s", STR_ARG(shown), wrong);
+    else if (name.len > RELEASE_NAME_MAX)
+        finding_add(findings, RULE_SHAPE_RELEASE_NAME, CAUSE_TOO_LONG, &at, STR(""),
+                    "'%.*s' (from the chart's name) has %zu characters; Helm takes at most %d",
+                    STR_ARG(shown), name.len, RELEASE_NAME_MAX);
+}
+
+static void check_timeout(const struct chart *chart, const struct path *up,
+                          struct findings *findings)
+{
+    struct path at = path_field(up, STR("timeout"));
+
+    if (chart_timeout_ms(chart) > LIMIT_OPERATION_TIMEOUT_MAX)
+        finding_add(findings, RULE_SHAPE_LONG_TIMEOUT, CAUSE_VALUE_INVALID, &at, STR(""),
+                    "%.*s is longer than the hour for which Rancher gives a Helm operation its "
+                    "rights", STR_ARG(finding_shown(findings, chart->timeout)));
+}
+
+static void check_refs(const struct name_refs *refs, struct str field, const struct path *values,
+                       struct findings *findings)
+{
+    struct path list = path_field(values, field);
+
+    for (uint32_t i = 0; i < refs->count; i++) {
+        const struct name_ref *ref = &refs->items[i];
+        struct path up = path_index(&list, i);
+        struct path name_at = path_field(&up, STR("name"));
+        struct path key_at = path_field(&up, STR("key"));
+        const char *wrong = ref->name.len ? kube_not_dns1123_subdomain(ref->name) : NULL;
+
+        if (wrong)
+            finding_add(findings, RULE_SHAPE_REFERENCE, CAUSE_VALUE_INVALID, &name_at, STR(""),
+                        "'%.*s' %s", STR_ARG(finding_shown(findings, ref->name)), wrong);
+        if (!is_file_name(ref->key))
+            finding_add(findings, RULE_SHAPE_REFERENCE, CAUSE_VALUE_INVALID, &key_at,
+                        STR("use letters, digits, '-', '_' and '.'"), "'%.*s' is no data key",
+                        STR_ARG(finding_shown(findings, ref->key)));
+    }
+}
+
+static void check_chart(const struct chart *chart, const struct facts *facts,
+                        const struct path *at, struct findings *findings)
+{
+    struct path values = path_field(at, STR("values"));
+    bool name_good = check_name(chart, at, findings);
+
+    check_repo(chart->repo, facts->plain_http_allowed, at, findings);
+    check_version(chart->version, at, findings);
+    /* What only follows from a bad name is not told again. */
+    if (name_good || !str_eq(chart->namespace_, chart->name))
+        check_namespace(chart->namespace_, at, findings);
+    if (name_good || !str_eq(chart->release_name, chart->name))
+        check_release_name(chart, at, findings);
+    check_timeout(chart, at, findings);
+    check_refs(&chart->values.config_map_refs, STR("configMapRefs"), &values, findings);
+    check_refs(&chart->values.secret_refs, STR("secretRefs"), &values, findings);
+}
+
+/* --- what must be unique, and what must exist --- */
+
+static void check_unique(const struct charts *charts, const struct path *list,
+                         struct findings *findings)
+{
+    struct map *names = map_new(findings->arena, charts->count);
+    struct map *releases = map_new(findings->arena, charts->count);
+
+    for (uint32_t i = 0; i < charts->count; i++) {
+        struct chart *chart = &charts->items[i];
+        struct path up = path_index(list, i);
+        struct path name_at = path_field(&up, STR("name"));
+        struct path release_at = path_field(&up, STR("releaseName"));
+
+        if (chart->name.len == 0)
+            continue;
+        if (map_get(names, chart->name)) {
+            finding_add(findings, RULE_SHAPE_DUPLICATE_CHART, CAUSE_VALUE_DUPLICATE, &name_at,
+                        STR(""), "'%.*s' is the name of another chart too",
+                        STR_ARG(finding_shown(findings, chart->name)));
+            continue; /* its release may well be the same: one finding is enough */
+        }
+        map_put(names, chart->name, chart);
+        if (chart->release_name.len == 0 || chart->namespace_.len == 0)
+            continue;
+
+        struct str key = kube_key(findings->arena, chart->namespace_, chart->release_name);
+        const struct chart *other = map_get(releases, key);
+
+        if (other)
+            finding_add(findings, RULE_SHAPE_DUPLICATE_RELEASE, CAUSE_VALUE_DUPLICATE, &release_at,
+                        STR(""), "the charts %.*s and %.*s are both the release %.*s",
+                        STR_ARG(finding_shown(findings, other->name)),
+                        STR_ARG(finding_shown(findings, chart->name)),
+                        STR_ARG(finding_shown(findings, key)));
+        map_put(releases, key, chart);
+    }
+}
+
+static struct str nearest_chart(const struct charts *charts, struct str name)
+{
+    uint32_t best = field_near(name) + 1;
+    struct str nearest = STR("");
+
+    for (uint32_t i = 0; i < charts->count; i++) {
+        uint32_t distance = str_distance(name, charts->items[i].name, best);
+
+        if (distance < best) {
+            best = distance;
+            nearest = charts->items[i].name;
+        }
+    }
+    return nearest;
+}
+
+static void check_override(const struct stack_override *override, const struct charts *charts,
+                           const struct map *names, const struct path *up,
+                           struct findings *findings)
+{
+    struct path list = path_field(up, STR("charts"));
+    struct map *seen = map_new(findings->arena, override->charts.count);
+
+    for (uint32_t i = 0; i < override->charts.count; i++) {
+        struct chart_override *one = &override->charts.items[i];
+        struct path item = path_index(&list, i);
+        struct path at = path_field(&item, STR("name"));
+        struct str shown = finding_shown(findings, one->name);
+
+        check_version(one->version, &item, findings);
+        if (one->name.len == 0)
+            continue;
+        if (!map_get(names, one->name))
+            /* A near name is looked for only while the rule is still told. */
+            finding_add(findings, RULE_SHAPE_OVERRIDE_CHART, CAUSE_VALUE_NOT_FOUND, &at,
+                        findings->of[RULE_SHAPE_OVERRIDE_CHART] < 8
+                            ? finding_did_you_mean(findings, nearest_chart(charts, one->name))
+                            : STR(""),
+                        "there is no chart '%.*s' in this Stack", STR_ARG(shown));
+        else if (!map_put(seen, one->name, one))
+            finding_add(findings, RULE_SHAPE_OVERRIDE_CHART, CAUSE_VALUE_DUPLICATE, &at,
+                        STR("remove one of the two"), "'%.*s' stands twice in this override",
+                        STR_ARG(shown));
+    }
+}
+
+static void check_overrides(const struct stack_spec *spec, const struct path *at,
+                            struct findings *findings)
+{
+    struct path list = path_field(at, STR("overrides"));
+
+    if (spec->overrides.count == 0)
+        return;
+
+    struct map *names = map_new(findings->arena, spec->charts.count);
+
+    for (uint32_t i = 0; i < spec->charts.count; i++)
+        map_put(names, spec->charts.items[i].name, &spec->charts.items[i]);
+    for (uint32_t i = 0; i < spec->overrides.count; i++) {
+        struct path up = path_index(&list, i);
+
+        check_override(&spec->overrides.items[i], &spec->charts, names, &up, findings);
+    }
+}
+
+static void check_waves(const struct waves *waves, const struct path *spec,
+                        struct findings *findings)
+{
+    struct path rollout = path_field(spec, STR("rollout"));
+    struct path list = path_field(&rollout, STR("waves"));
+    struct str_list seen = str_list_new(findings->arena, waves->count);
+
+    for (uint32_t i = 0; i < waves->count; i++) {
+        struct str name = waves->items[i].name;
+        struct path up = path_index(&list, i);
+        struct path at = path_field(&up, STR("name"));
+        const char *wrong = name.len ? kube_not_dns1123_label(name) : NULL;
+
+        if (wrong)
+            finding_add(findings, RULE_SHAPE_WAVE, CAUSE_VALUE_INVALID, &at, STR(""), "'%.*s' %s",
+                        STR_ARG(finding_shown(findings, name)), wrong);
+        else if (name.len && str_list_has(&seen, name))
+            finding_add(findings, RULE_SHAPE_WAVE, CAUSE_VALUE_DUPLICATE, &at, STR(""),
+                        "'%.*s' stands twice", STR_ARG(finding_shown(findings, name)));
+        str_list_push(&seen, name);
+    }
+}
+
+static void check_dashboards(const struct str_list *dashboards, const struct path *spec,
+                             struct findings *findings)
+{
+    enum { UID_MAX = 40 }; /* grafana pkg/util/shortid_generator.go */
+    struct path profile = path_field(spec, STR("observabilityProfile"));
+    struct path list = path_field(&profile, STR("dashboards"));
+    struct str_list seen = str_list_new(findings->arena, dashboards->count);
+
+    for (uint32_t i = 0; i < dashboards->count; i++) {
+        struct str uid = dashboards->items[i];
+        struct path at = path_index(&list, i);
+        bool good = uid.len <= UID_MAX;
+
+        for (size_t k = 0; k < uid.len; k++)
+            good = good && is_word_char(uid.at[k]);
+        if (!good || (uid.len && str_list_has(&seen, uid)))
+            finding_add(findings, RULE_SHAPE_DASHBOARD,
+                        good ? CAUSE_VALUE_DUPLICATE : CAUSE_VALUE_INVALID, &at,
+                        good ? STR("remove one of the two") : STR(""), "'%.*s' %s",
+                        STR_ARG(finding_shown(findings, uid)),
+                        good ? "stands twice" : "is no dashboard's uid");
+        str_list_push(&seen, uid);
+    }
+}
+
+static void check_env(const struct stack *stack, const struct path *spec,
+                      struct findings *findings)
+{
+    struct path metadata = path_field(NULL, STR("metadata"));
+    struct path labels = path_field(&metadata, STR("labels"));
+    struct path label_at = path_key(&labels, STR("herd.suse.com/env"));
+    struct path at = path_field(spec, STR("env"));
+    struct str env = stack->spec.env;
+    struct str label = kube_label(&stack->meta, STR("herd.suse.com/env"));
+    const char *wrong = kube_not_label_value(env);
+
+    if (wrong)
+        finding_add(findings, RULE_SHAPE_ENV, CAUSE_VALUE_INVALID, &at, STR(""), "'%.*s' %s",
+                    STR_ARG(finding_shown(findings, env)), wrong);
+    else if (env.len && label.len && !str_eq(env, label))
+        finding_add(findings, RULE_SHAPE_ENV_LABEL, CAUSE_VALUE_INVALID, &label_at, STR(""),
+                    "says '%.*s', but spec.env is '%.*s'", STR_ARG(finding_shown(findings, label)),
+                    STR_ARG(env));
+}
+
+void validate_shape(const struct stack *stack, const struct facts *facts,
+                    struct findings *findings)
+{
+    const struct stack_spec *spec = &stack->spec;
+    struct path at = path_field(NULL, STR("spec"));
+    struct path charts = path_field(&at, STR("charts"));
+
+    check_env(stack, &at, findings);
+    for (uint32_t i = 0; i < spec->charts.count; i++) {
+        struct path chart_at = path_index(&charts, i);
+
+        check_chart(&spec->charts.items[i], facts, &chart_at, findings);
+    }
+    check_unique(&spec->charts, &charts, findings);
+    check_overrides(spec, &at, findings);
+    check_waves(&spec->rollout.waves, &at, findings);
+    check_dashboards(&spec->observability_profile.dashboards, &at, findings);
+}
