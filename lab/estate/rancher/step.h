@@ -56,6 +56,7 @@ struct task {
     int64_t at_revision; /* of an uninstall: the newest revision when it was accepted; 0 = none */
     enum fault_id fault;
     bool instant; /* no pod was made */
+    struct str command; /* JSON array, as the Operation shows it */
     struct task_times times;
 };
 

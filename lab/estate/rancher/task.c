@@ -29,7 +29,8 @@ struct str task_encode(struct arena *arena, const struct task *task, bool with_v
     jsonf_put(&out, "'times':[%d,%d,%d,%d,%d,%d,%d,%d]", t->accepted_ms, t->waiting_ms,
               t->running_ms, t->work_ms, t->ready_ms, t->timeout_ms, t->end_lag_ms, t->expire_ms);
     if (with_values)
-        jsonf_put(&out, ",'values':%r,'annotations':%r", task->values, task->annotations);
+        jsonf_put(&out, ",'values':%r,'annotations':%r,'command':%r", task->values,
+                  task->annotations, task->command);
     strbuf_char(&out, '}');
     return strbuf_str(&out);
 }
@@ -100,6 +101,8 @@ int task_decode(struct arena *arena, struct str text, struct task *ret_task, str
     task.fault = fault_from(json_str(json_get(root, STR("fault"))));
     task.values = object_of(json_get(root, STR("values")));
     task.annotations = object_of(json_get(root, STR("annotations")));
+    if (json_is(json_get(root, STR("command")), JSON_ARRAY))
+        task.command = json_raw(json_get(root, STR("command")));
     if (!task.release.len || !task.operation.len || !task.cluster.len)
         return error_set(err, ERROR_INVALID, "the record of a task names no release");
     if (times_decode(json_get(root, STR("times")), &task.times, err) != 0)

@@ -1,0 +1,107 @@
+/* faults_live.c: the rules in force: those of the estate file, and ConfigMap default/herd-lab-faults
+ * of the management cluster, whose every key is one rule. A wrong rule is logged and left out. */
+#include "lab/estate/rancher/inside.h"
+
+static void take_rule(struct estate *estate, struct fault_rules *rules, struct str key,
+                      struct str text)
+{
+    struct fault_rule rule;
+    struct error err = { 0 };
+
+    if (fault_rule_read(str_dup(rules->arena, key), str_dup(rules->arena, text), &rule, &err) == 0)
+        fault_rules_push(rules, rule);
+    else
+        log_warn(estate->log, "fault rule left out", LOG_STR("key", key), LOG_Z("error", err.text));
+}
+
+/* A rule whose text did not change keeps its counts. */
+static void keep_counts(struct fault_rules *now, const struct fault_rules *before)
+{
+    for (uint32_t i = 0; i < now->count; i++)
+        for (uint32_t k = 0; k < before->count; k++) {
+            struct fault_rule *a = &now->items[i];
+            const struct fault_rule *b = &before->items[k];
+
+            if (a->id == b->id && str_eq(a->key, b->key) && str_eq(a->cluster, b->cluster) &&
+                str_eq(a->release, b->release) && str_eq(a->chart, b->chart) &&
+                a->left >= 0 && a->left == b->left + b->hits) {
+                a->left = b->left;
+                a->hits = b->hits;
+            }
+        }
+}
+
+void faults_load(struct estate *estate)
+{
+    AUTO(arena_free) struct arena *scratch = arena_create(0);
+    struct arena *arena = arena_create(0);
+    struct fault_rules rules = fault_rules_new(arena, 8);
+    struct str object = STR("");
+    struct error err = { 0 };
+    struct json root;
+
+    for (uint32_t i = 0; i < estate->estate_faults.count; i++)
+        take_rule(estate, &rules, str_fmt(arena, "estate file, faults[%u]", i),
+                  estate->estate_faults.items[i]);
+    if (api_get(estate->api, scratch, LOCAL_CLUSTER, &res_configmaps, STR("default"),
+                STR("herd-lab-faults"), &object, &err) == 0 &&
+        json_read(scratch, object, &json_limits_default, &root, &err) == 0) {
+        struct json_iter it = json_iter(json_get(root, STR("data")));
+
+        while (json_next(&it))
+            take_rule(estate, &rules, it.key, json_str(it.value));
+    }
+
+    pthread_mutex_lock(&estate->faults_lock);
+    keep_counts(&rules, &estate->faults);
+    arena_free(estate->faults_arena);
+    estate->faults_arena = arena;
+    estate->faults = rules;
+    pthread_mutex_unlock(&estate->faults_lock);
+}
+
+bool faults_strike(struct estate *estate, enum fault_id id, const struct fault_place *place,
+                   struct fault_rule *ret_rule)
+{
+    pthread_mutex_lock(&estate->faults_lock);
+
+    struct fault_rule *rule = fault_meet(&estate->faults, id, place, &estate->rng);
+
+    if (rule)
+        *ret_rule = *rule;
+    pthread_mutex_unlock(&estate->faults_lock);
+    return rule != NULL;
+}
+
+bool faults_strike_stage(struct estate *estate, enum fault_stage stage,
+                         const struct fault_place *place, struct fault_rule *ret_rule)
+{
+    pthread_mutex_lock(&estate->faults_lock);
+
+    struct fault_rule *rule = fault_meet_stage(&estate->faults, stage, place, &estate->rng);
+
+    if (rule)
+        *ret_rule = *rule;
+    pthread_mutex_unlock(&estate->faults_lock);
+    return rule != NULL;
+}
+
+bool faults_stand(struct estate *estate, enum fault_id id, struct str cluster)
+{
+    pthread_mutex_lock(&estate->faults_lock);
+
+    bool stands = fault_stands(&estate->faults, id, cluster);
+
+    pthread_mutex_unlock(&estate->faults_lock);
+    return stands;
+}
+
+uint64_t estate_chance(struct estate *estate)
+{
+    pthread_mutex_lock(&estate->faults_lock);
+
+    uint64_t chance = rng_next(&estate->rng);
+
+    pthread_mutex_unlock(&estate->faults_lock);
+    return chance;
+}

@@ -1,0 +1,186 @@
+/* handle.c: one request on Rancher's port: who asks, which road it takes, what goes wrong on it.
+ *
+ * The roads fail differently (rancher v2.14 pkg/api/steve/proxy, pkg/clusterrouter, pkg/dialer):
+ *   steve below /k8s/clusters/<id>/v1   no login or no right: empty 401; tunnel down: 500 after 14 s
+ *   plain below /k8s/clusters/<id>/api  login filter E4, unknown cluster E5 404, not provisioned E5
+ *                                       503, tunnel down: 500 after 20 to 40 s */
+#include "lab/estate/rancher/inside.h"
+#include "lab/estate/rancher/route.h"
+
+enum { STEVE_DIAL_MS = 14000, PLAIN_WAIT_MS = 30000 };
+
+static void count(struct estate *estate, enum request_count which)
+{
+    atomic_fetch_add(&estate->counts[which], 1);
+}
+
+/* True if a fault answered. */
+static bool met_fault(struct estate *estate, struct http_exchange *exchange,
+                      const struct route *route)
+{
+    const struct fault_place place = { .cluster = route->cluster };
+    struct fault_rule rule;
+
+    if (faults_strike(estate, FAULT_SLOW, &place, &rule))
+        estate_sleep(estate, rule.ms);
+    if (faults_strike(estate, FAULT_HTML, &place, &rule)) {
+        http_answer(exchange, 200, "text/html; charset=utf-8",
+                    STR("<!DOCTYPE html><html><head><title>Rancher</title></head>"
+                        "<body><div id=\"app\">Log in</div></body></html>"));
+        return true;
+    }
+    if (faults_strike(estate, FAULT_SERVER_ERROR, &place, &rule)) {
+        answer_text(exchange, 500, STR("http: proxy error: EOF"));
+        return true;
+    }
+    if (faults_strike(estate, FAULT_TOO_MANY, &place, &rule)) {
+        http_answer_header(exchange, "Retry-After", STR("1"));
+        answer_text(exchange, 429, STR("Too many requests, please try again later.\n"));
+        return true;
+    }
+    return false;
+}
+
+static void steve_down(struct estate *estate, struct http_exchange *exchange, struct str cluster)
+{
+    estate_sleep(estate, STEVE_DIAL_MS);
+    answer_text(exchange, 500,
+                str_fmt(http_view(exchange)->arena,
+                        "lost connection to cluster: failed to find Session for client "
+                        "stv-cluster-%.*s",
+                        STR_ARG(cluster)));
+}
+
+static void go_steve(struct estate *estate, struct http_exchange *exchange,
+                     const struct route *route, const struct token *caller)
+{
+    const struct fault_place place = { .cluster = route->cluster };
+    bool local = str_eq(route->cluster, LOCAL_CLUSTER);
+    struct cluster_state state = { false, false };
+    struct fault_rule rule;
+    bool known = clusters_find(estate, route->cluster, &state);
+
+    count(estate, COUNT_STEVE);
+    if (!caller && (local && !route->proxied)) {
+        answer_e4(exchange);
+    } else if (!caller || !known ||
+               (caller->cluster.len && !str_eq(caller->cluster, route->cluster)) ||
+               faults_strike(estate, FAULT_FORBIDDEN, &place, &rule)) {
+        /* The gate asks "may this user get that Cluster?", and says no to both questions alike. */
+        http_answer(exchange, 401, "", STR(""));
+    } else if (!local && (!state.connected || !state.provisioned)) {
+        steve_down(estate, exchange, route->cluster);
+    } else if (!local && faults_strike(estate, FAULT_AGENT_BOOTING, &place, &rule)) {
+        answer_text(exchange, 500,
+                    STR("dial tcp 127.0.0.1:6080: connect: connection refused"));
+    } else if (!met_fault(estate, exchange, route)) {
+        steve_handle(estate, exchange, route->cluster, route->rest);
+    }
+}
+
+/* A bearer value that Rancher does not know goes through to the local kube-apiserver, which does
+ * not know it either. */
+static void local_unauthorized(struct http_exchange *exchange)
+{
+    if (http_header(exchange, "Authorization").len)
+        answer_e3(exchange, 401, "Unauthorized", STR("Unauthorized"));
+    else
+        answer_text(exchange, 401, STR("not authorized"));
+}
+
+static void pass_on(struct estate *estate, struct http_exchange *exchange,
+                    const struct route *route, const struct token *caller)
+{
+    struct arena *arena = http_view(exchange)->arena;
+    struct api_caller who = { caller->user, str_list_new(arena, 2) };
+
+    str_list_push(&who.groups, STR("system:authenticated"));
+    if (caller->admin)
+        str_list_push(&who.groups, STR("system:masters"));
+    api_handle(estate->api, exchange, route->cluster, route->rest, &who);
+}
+
+static void go_plain(struct estate *estate, struct http_exchange *exchange,
+                     const struct route *route, const struct token *caller)
+{
+    const struct fault_place place = { .cluster = route->cluster };
+    bool local = str_eq(route->cluster, LOCAL_CLUSTER);
+    struct cluster_state state = { false, false };
+    struct fault_rule rule;
+
+    count(estate, COUNT_PLAIN);
+    if (!caller) {
+        if (local)
+            local_unauthorized(exchange);
+        else
+            answer_e4(exchange);
+    } else if (caller->cluster.len && !str_eq(caller->cluster, route->cluster)) {
+        answer_e4(exchange);
+    } else if (!clusters_find(estate, route->cluster, &state)) {
+        answer_e5(exchange, 404, "NotFound",
+                  str_fmt(http_view(exchange)->arena,
+                          "clusters.management.cattle.io \"%.*s\" not found",
+                          STR_ARG(route->cluster)));
+    } else if (faults_strike(estate, FAULT_FORBIDDEN, &place, &rule)) {
+        if (local && str_find(route->rest, STR("/management.cattle.io/"), 0) >= 0)
+            http_answer(exchange, 403, "", STR(""));
+        else
+            answer_e5(exchange, 403, "Forbidden", STR("cluster access denied"));
+    } else if (!local && !state.provisioned) {
+        answer_e5(exchange, 503, "ClusterUnavailable", STR("cluster not provisioned"));
+    } else if (!local && !state.connected) {
+        estate_sleep(estate, PLAIN_WAIT_MS);
+        answer_text(exchange, 500, STR("cluster agent disconnected"));
+    } else if (!met_fault(estate, exchange, route)) {
+        pass_on(estate, exchange, route, caller);
+    }
+}
+
+static void go_norman(struct estate *estate, struct http_exchange *exchange, struct route *route,
+                      const struct token *caller)
+{
+    bool open = str_eq(route->rest, STR("settings/cacerts"));
+
+    count(estate, COUNT_NORMAN);
+    route->cluster = LOCAL_CLUSTER;
+    if (!caller && !open)
+        answer_e4(exchange);
+    else if (open || !met_fault(estate, exchange, route))
+        norman_handle(estate, exchange, route->rest, caller);
+}
+
+void estate_handle(struct estate *estate, struct http_exchange *exchange)
+{
+    struct route route = route_of(http_view(exchange)->path);
+    struct token token;
+    bool open = route.kind == ROUTE_PING || route.kind == ROUTE_CACERTS;
+    const struct token *caller =
+        !open && tokens_authenticate(estate, exchange, &token) ? &token : NULL;
+
+    switch (route.kind) {
+    case ROUTE_PING:
+        answer_text(exchange, 200, STR("pong"));
+        return;
+    case ROUTE_CACERTS:
+        http_answer(exchange, 200, "text/plain", str_of(estate->ca_pem));
+        return;
+    case ROUTE_NORMAN:
+        go_norman(estate, exchange, &route, caller);
+        return;
+    case ROUTE_STEVE:
+        go_steve(estate, exchange, &route, caller);
+        return;
+    case ROUTE_PLAIN:
+        go_plain(estate, exchange, &route, caller);
+        return;
+    case ROUTE_COUNTERS:
+        if (caller)
+            counters_handle(estate, exchange);
+        else
+            answer_e4(exchange);
+        return;
+    case ROUTE_UNKNOWN:
+        break;
+    }
+    answer_text(exchange, 404, STR("404 page not found\n"));
+}

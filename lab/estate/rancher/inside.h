@@ -1,0 +1,202 @@
+/* inside.h: what the parts of the estate share. Internal to lab/estate.
+ *
+ * Locks, in the order they may be taken: release_locks[i], clusters_lock, faults_lock. None is held
+ * while a client is waited for. */
+#ifndef HERD_LAB_ESTATE_RANCHER_INSIDE_H
+#define HERD_LAB_ESTATE_RANCHER_INSIDE_H
+
+#include "base/map.h"
+#include "lab/estate/estate.h"
+#include "lab/estate/rancher/action.h"
+#include "lab/estate/rancher/agenda.h"
+#include "lab/estate/rancher/catalogue.h"
+#include "lab/estate/rancher/faults.h"
+#include "lab/estate/rancher/objects.h"
+#include "lab/estate/rancher/resources.h"
+#include "lab/estate/rancher/step.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { RELEASE_LOCKS = 64, TOKEN_TEXT_MAX = 128 };
+
+enum request_count {
+    COUNT_PLAIN,
+    COUNT_STEVE,
+    COUNT_NORMAN,
+    COUNT_POSTS,    /* actions asked for */
+    COUNT_ACCEPTED, /* ... and answered, or to be answered, with 201 */
+    COUNT_COUNT
+};
+
+/* What requests need to know of a cluster without a read. */
+struct cluster_state {
+    bool connected;
+    bool provisioned;
+};
+
+struct estate {
+    struct api *api;
+    const struct clock *clock;
+    struct log *log;
+    double scale;
+    char *ca_pem;
+
+    struct agenda *agenda;
+    pthread_t thread;
+    bool thread_runs;
+    atomic_bool stopping;
+
+    pthread_mutex_t faults_lock; /* faults, rng */
+    struct arena *faults_arena;
+    struct fault_rules faults;
+    struct str_list estate_faults; /* of the estate file, in `arena` */
+    struct rng rng;
+
+    pthread_rwlock_t clusters_lock;
+    struct dict *clusters; /* id -> struct cluster_state */
+
+    pthread_mutex_t hints_lock;
+    struct dict *hints; /* "cluster/namespace/release" -> newest revision ever seen */
+
+    pthread_mutex_t release_locks[RELEASE_LOCKS];
+    char token[TOKEN_TEXT_MAX];
+    atomic_llong counts[COUNT_COUNT];
+    struct arena *arena; /* of what lives as long as the estate */
+};
+
+static inline int64_t estate_now(const struct estate *estate)
+{
+    return clock_wall_ms(estate->clock);
+}
+
+/* Sleep for what takes `life_ms` in life. Ends early when the estate stops. */
+void estate_sleep(struct estate *estate, int64_t life_ms);
+static inline int64_t estate_scaled(const struct estate *estate, int64_t life_ms)
+{
+    return (int64_t)((double)life_ms * estate->scale);
+}
+
+uint64_t estate_chance(struct estate *estate);
+
+/* ---- faults_live.c: the rules in force */
+
+void faults_load(struct estate *estate);
+/* A copy of the rule that strikes, or false. */
+bool faults_strike(struct estate *estate, enum fault_id id, const struct fault_place *place,
+                   struct fault_rule *ret_rule);
+bool faults_strike_stage(struct estate *estate, enum fault_stage stage,
+                         const struct fault_place *place, struct fault_rule *ret_rule);
+bool faults_stand(struct estate *estate, enum fault_id id, struct str cluster);
+
+/* ---- clusters.c */
+
+/* Make what `yaml` describes, once; later starts leave alone what people changed. */
+int clusters_seed(struct estate *estate, const struct description *description, struct error *err);
+/* Bring one cluster's API, nodes, status and state up to what its Cluster object says. */
+void clusters_reconcile(struct estate *estate, struct arena *arena, struct str id);
+/* Re-read what requests need; from api_on_change. */
+void clusters_refresh(struct estate *estate, struct str id);
+/* All clusters, after faults changed. */
+void clusters_look_again(struct estate *estate);
+bool clusters_find(struct estate *estate, struct str id, struct cluster_state *ret_state);
+/* Ids, in the arena. */
+struct str_list clusters_ids(struct estate *estate, struct arena *arena);
+
+/* ---- world.c: what Helm and Rancher left in a cluster */
+
+struct revision {
+    int64_t number;
+    enum release_status status;
+    struct str operation;
+    struct str secret; /* the whole object */
+};
+
+LIST_DEFINE(revisions, struct revision)
+
+/* Newest first. */
+struct revisions world_history(struct estate *estate, struct arena *arena, struct str cluster,
+                               struct str namespace_, struct str release);
+void world_hint(struct estate *estate, struct str cluster, struct str namespace_,
+                struct str release, int64_t revision, bool is_there);
+/* Store a revision: a new Secret, or what changed in one that is there. */
+int world_store_release(struct estate *estate, struct arena *arena, struct str cluster,
+                        const struct release *release, bool is_new, struct error *err);
+void world_remove_release(struct estate *estate, struct arena *arena, struct str cluster,
+                          struct str namespace_, struct str release, int64_t revision);
+/* Make, bring up to date or remove the App of a release. */
+void world_sync_app(struct estate *estate, struct arena *arena, struct str cluster,
+                    struct str namespace_, struct str release);
+/* Look through a whole cluster once, at start: hints, Apps, operations under way, repositories. */
+void world_scan(struct estate *estate, struct arena *arena, struct str cluster);
+bool world_fits(struct estate *estate, struct arena *arena, const struct task *task);
+/* Deployment and pods of a release, or their end. */
+void world_workload(struct estate *estate, struct arena *arena, const struct task *task,
+                    bool ready);
+void world_remove_workload(struct estate *estate, struct arena *arena, const struct task *task);
+int world_make_namespace(struct estate *estate, struct arena *arena, struct str cluster,
+                         struct str name, struct error *err);
+/* create, and if it is there already, leave it. */
+int world_ensure(struct estate *estate, struct arena *arena, struct str cluster,
+                 const struct kube_resource *resource, struct str namespace_, struct str object,
+                 struct error *err);
+/* True while this thread writes as the estate itself, which needs no echo. */
+bool world_is_own_write(void);
+
+/* ---- engine.c */
+
+/* Perform all steps of a task that are due, and put the next on the agenda. `task` may be NULL: it
+ * is then read from its Operation. */
+void engine_run(struct estate *estate, struct arena *arena, struct str cluster,
+                struct str namespace_, struct str operation, const struct task *known);
+/* Store a new task: all that it will do survives a kill once this returns 0. */
+int engine_accept(struct estate *estate, struct arena *arena, const struct task *task,
+                  struct error *err);
+pthread_mutex_t *engine_lock(struct estate *estate, struct str cluster, struct str namespace_,
+                             struct str release);
+
+/* ---- repos.c */
+
+void repos_reconcile(struct estate *estate, struct arena *arena, struct str cluster,
+                     struct str name);
+void repos_schedule(struct estate *estate, struct str cluster, struct str name);
+
+/* ---- tokens.c */
+
+struct token {
+    struct str name;
+    struct str user;
+    struct str cluster; /* "" = all */
+    bool admin;
+};
+
+int tokens_seed(struct estate *estate, uint64_t seed, struct error *err);
+/* From Authorization, or the cookie R_SESS. False: nobody that Rancher knows. */
+bool tokens_authenticate(struct estate *estate, struct http_exchange *exchange,
+                         struct token *ret_token);
+void tokens_handle(struct estate *estate, struct http_exchange *exchange, struct str name,
+                   const struct token *caller);
+
+/* ---- answer.c: the error shapes E1 to E6, and delays */
+
+void answer_json(struct http_exchange *exchange, int status, struct str json);
+void answer_e1(struct http_exchange *exchange, int status, const char *code, struct str message);
+void answer_e2(struct http_exchange *exchange, int status, const char *code, struct str message);
+void answer_e3(struct http_exchange *exchange, int status, const char *reason, struct str message);
+void answer_e4(struct http_exchange *exchange);
+void answer_e5(struct http_exchange *exchange, int status, const char *code, struct str message);
+void answer_text(struct http_exchange *exchange, int status, struct str text);
+/* As E1, with the code that a store's error has. */
+void answer_store_error(struct http_exchange *exchange, const struct error *err);
+
+/* ---- norman.c, steve.c, post.c */
+
+void norman_handle(struct estate *estate, struct http_exchange *exchange, struct str rest,
+                   const struct token *caller);
+void steve_handle(struct estate *estate, struct http_exchange *exchange, struct str cluster,
+                  struct str rest);
+void post_action(struct estate *estate, struct http_exchange *exchange, struct str cluster,
+                 struct str namespace_, struct str name, struct str action);
+void counters_handle(struct estate *estate, struct http_exchange *exchange);
+
+#endif

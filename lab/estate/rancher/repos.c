@@ -1,0 +1,204 @@
+/* repos.c: ClusterRepos download their indexes, each cluster on its own, as
+ * rancher v2.14 pkg/controllers/dashboard/helm/repo.go and repo_oci.go do. */
+#include "lab/estate/rancher/inside.h"
+
+#include "kube/meta.h"
+#include "text/time.h"
+
+enum { RETRY_FIRST_MS = 300 * 1000, RETRIES_MAX = 3, REFRESH_MS = 3600 * 1000 };
+
+/* What the download of a repository ends with; "" is success. */
+static struct str download_error(struct estate *estate, struct arena *arena, struct str cluster,
+                                 struct str name, struct str url, bool *ret_final)
+{
+    const struct catalogue_repo *repo = catalogue_repo_of(url);
+    const struct fault_place place = { cluster, STR(""), STR(""), name };
+    struct fault_rule rule;
+    enum repo_answer answer = repo ? repo->answer : REPO_DOWN;
+    struct str rest = url;
+
+    if (faults_strike(estate, FAULT_REPO_DOWN, &place, &rule))
+        answer = REPO_DOWN;
+    if (faults_strike(estate, FAULT_REPO_HTML, &place, &rule))
+        answer = REPO_HTML;
+
+    ptrdiff_t scheme = str_find(rest, STR("://"), 0);
+    struct str host = STR("");
+
+    if (scheme >= 0)
+        rest = str_slice(rest, (size_t)scheme + 3, rest.len);
+    str_split(&rest, '/', &host);
+    while (str_ends(url, STR("/")))
+        url.len--;
+    switch (answer) {
+    case REPO_INDEX:
+        return STR("");
+    case REPO_HTML:
+        return str_fmt(arena, "failed to parse response from %.*s/index.yaml", STR_ARG(url));
+    case REPO_EMPTY:
+        return STR("there are no helm charts in the repository specified");
+    case REPO_DENIED:
+        *ret_final = true;
+        return STR("error 401: Unauthorized");
+    case REPO_DOWN:
+        break;
+    }
+    return str_fmt(arena,
+                   "Get \"%.*s/index.yaml\": dial tcp: lookup %.*s on 10.43.0.10:53: no such host",
+                   STR_ARG(url), STR_ARG(host));
+}
+
+static int store_index(struct estate *estate, struct arena *arena, struct str cluster,
+                       struct str name, struct str url, struct repo_result *result,
+                       struct error *err)
+{
+    const struct catalogue_repo *repo = catalogue_repo_of(url);
+    struct str index = repo ? catalogue_index(arena, repo)
+                            : STR("{\"apiVersion\":\"v1\",\"entries\":{}}");
+    struct str map = object_index(arena, result->config_map, name, index);
+    struct str stored;
+    struct json root;
+
+    if (world_ensure(estate, arena, cluster, &res_configmaps, SYSTEM_NAMESPACE, map, err) != 0 ||
+        api_get(estate->api, arena, cluster, &res_configmaps, SYSTEM_NAMESPACE, result->config_map,
+                &stored, err) != 0 ||
+        json_read(arena, stored, &json_limits_default, &root, err) != 0)
+        return -1;
+    result->config_map_version = json_str(json_walk(root, "metadata", "resourceVersion", NULL));
+    return 0;
+}
+
+static struct str text_of(struct json repo, const char *part, const char *key)
+{
+    return json_str(json_walk(repo, part, key, NULL));
+}
+
+static bool is_true(struct json repo, const char *type)
+{
+    struct json_iter it = json_iter(json_walk(repo, "status", "conditions", NULL));
+
+    while (json_next(&it))
+        if (str_eq(json_str(json_get(it.value, STR("type"))), str_of(type)))
+            return str_eq(json_str(json_get(it.value, STR("status"))), STR("True"));
+    return false;
+}
+
+/* Whether there is something to download now; else *ret_next_ms says when, 0 never. */
+static bool is_due(struct json repo, const char *condition, int64_t generation, int64_t now_ms,
+                   int64_t *ret_next_ms)
+{
+    struct str next_text = text_of(repo, "status", "nextRetryAt");
+    int64_t observed = 0;
+    int64_t next = 0;
+    struct error ignored;
+
+    *ret_next_ms = 0;
+    json_int64(json_walk(repo, "status", "observedGeneration", NULL), &observed);
+    if (observed != generation)
+        return true;
+    if (is_true(repo, condition))
+        return false;
+    if (!next_text.len || time_parse_rfc3339(next_text, &next, &ignored) != 0)
+        return false;
+    *ret_next_ms = next;
+    return now_ms >= next;
+}
+
+static void fill_failure(struct estate *estate, struct arena *arena, struct json repo,
+                         struct str message, bool final, struct repo_result *result)
+{
+    int64_t retries = 0;
+    int64_t observed = 0;
+    int64_t wait_ms = RETRY_FIRST_MS;
+
+    json_int64(json_walk(repo, "status", "observedGeneration", NULL), &observed);
+    if (observed == result->generation)
+        json_int64(json_walk(repo, "status", "numberOfRetries", NULL), &retries);
+    result->retries = final ? 0 : retries + 1;
+    result->message = message;
+    if (final)
+        return;
+    /* 5, 10, 20 minutes; after those, with the next refresh. */
+    for (int64_t i = 0; i < retries && i < 2; i++)
+        wait_ms *= 2;
+    if (retries >= RETRIES_MAX)
+        wait_ms = REFRESH_MS;
+    result->message = str_fmt(arena, "%.*s. Will retry after %.*s", STR_ARG(message),
+                              STR_ARG(time_duration(arena, wait_ms)));
+
+    int64_t scaled_ms = estate_scaled(estate, wait_ms);
+
+    result->next_retry =
+        time_rfc3339(arena, estate_now(estate) + (scaled_ms < 1000 ? 1000 : scaled_ms));
+}
+
+static int download(struct estate *estate, struct arena *arena, struct str cluster,
+                    struct json repo, const struct kube_meta *meta, const char *condition,
+                    struct error *err)
+{
+    struct str url = text_of(repo, "spec", "url");
+    bool git = url.len == 0;
+    bool final = false;
+    struct str failure = git ? STR("")
+                             : download_error(estate, arena, cluster, meta->name, url, &final);
+    struct repo_result result = {
+        .ok = failure.len == 0,
+        .condition = str_of(condition),
+        .url = git ? text_of(repo, "spec", "gitRepo") : url,
+        .generation = meta->generation,
+        .config_map = str_fmt(arena, "%.*s-%lld-%.*s", STR_ARG(meta->name),
+                              (long long)meta->generation,
+                              STR_ARG(str_slice(meta->uid, 0, 8))),
+        .now = time_rfc3339(arena, estate_now(estate)),
+    };
+    struct str stored;
+
+    if (!result.ok)
+        fill_failure(estate, arena, repo, failure, final, &result);
+    else if (store_index(estate, arena, cluster, meta->name, url, &result, err) != 0)
+        return -1;
+    if (api_merge_object(estate->api, arena, cluster, &res_repos, STR(""), meta->name,
+                         STR("status"), object_repo_status(arena, &result), &stored, err) != 0)
+        return -1;
+    /* The write itself puts the repository on the agenda again. */
+    return 0;
+}
+
+void repos_reconcile(struct estate *estate, struct arena *arena, struct str cluster,
+                     struct str name)
+{
+    struct error err = { 0 };
+    struct str object = STR("");
+    struct json repo;
+    struct kube_meta meta;
+    int64_t next_ms = 0;
+
+    if (api_get(estate->api, arena, cluster, &res_repos, STR(""), name, &object, &err) != 0 ||
+        json_read(arena, object, &json_limits_default, &repo, &err) != 0)
+        return;
+    kube_meta_read(repo, &meta);
+
+    bool oci = str_starts(text_of(repo, "spec", "url"), STR("oci://"));
+    struct json enabled = json_walk(repo, "spec", "enabled", NULL);
+    const char *condition = oci ? "OCIDownloaded" : "Downloaded";
+
+    if (json_is(enabled, JSON_BOOL) && !json_bool(enabled))
+        return;
+    if (!is_due(repo, condition, meta.generation, estate_now(estate), &next_ms)) {
+        if (next_ms)
+            agenda_put(estate->agenda,
+                       &(struct agenda_entry){ AGENDA_REPO, cluster, STR(""), name }, next_ms);
+        return;
+    }
+    if (download(estate, arena, cluster, repo, &meta, condition, &err) != 0)
+        log_warn(estate->log, "ClusterRepo not written", LOG_STR("cluster", cluster),
+                 LOG_STR("repo", name), LOG_Z("error", err.text));
+}
+
+void repos_schedule(struct estate *estate, struct str cluster, struct str name)
+{
+    int64_t wait_ms = estate_scaled(estate, 1000 + (int64_t)(estate_chance(estate) % 2000));
+
+    agenda_put(estate->agenda, &(struct agenda_entry){ AGENDA_REPO, cluster, STR(""), name },
+               estate_now(estate) + wait_ms);
+}
