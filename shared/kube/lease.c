@@ -9,8 +9,9 @@
  * one who held it knows: it is waited out as if it still stood. Only a lease that was given up in
  * good order (no holder, duration 1 s) or that nobody ever held may be taken at once.
  *
- * A record is its holder and renewTime. Each of our writes moves renewTime, also while the wall
- * clock stands still or goes back, or a server would see no change and others no life. */
+ * That it changed is told by its resourceVersion: texts may come back, versions do not. Each of our
+ * writes moves renewTime, also while the wall clock stands still or goes back, or the server would
+ * see nothing to store, and others no life. */
 #include "kube/lease.h"
 
 #include "kube/meta.h"
@@ -61,14 +62,11 @@ static void observe(struct lease *lease, struct json object, int64_t now_ms)
     int64_t duration_s = 0;
 
     kube_meta_read(object, &meta);
-    copy_text(lease->resource_version, sizeof(lease->resource_version), meta.resource_version);
     lease->absent_since_ms = -1;
-    if (!lease->seen || !str_eq(holder, str_of(lease->holder)) ||
-        !str_eq(record, str_of(lease->record))) {
-        copy_text(lease->holder, sizeof(lease->holder), holder);
-        copy_text(lease->record, sizeof(lease->record), record);
+    if (!lease->seen || !str_eq(meta.resource_version, str_of(lease->resource_version)))
         lease->record_seen_ms = now_ms;
-    }
+    copy_text(lease->resource_version, sizeof(lease->resource_version), meta.resource_version);
+    copy_text(lease->holder, sizeof(lease->holder), holder);
     lease->seen = true;
     lease->ever_held = lease->ever_held || holder.len > 0 || record.len > 0;
     (void)json_int64(json_get(spec, STR("leaseDurationSeconds")), &duration_s);
@@ -213,20 +211,25 @@ static struct lease_output on_timer(const struct step *s)
     return do_write(s, true);
 }
 
-/* There is no lease. One that was seen before is waited out; if none was, a holder that lives would
- * have made it anew within a retry, so two looks that far apart must find nothing. */
+/* There is no lease. Who has known one waits a whole duration from when it was missed, whatever is
+ * remembered of its last record: it may have been renewed since. Who never knew one waits for a
+ * retry only, within which a holder that lives makes its lease anew; so a process that begins just
+ * after somebody deleted the lease of a holder that is paused could be a second actor. An empty Lease
+ * among the manifests closes that gap, and makes the first start immediate. */
 static struct lease_output on_absent(const struct step *s)
 {
     struct lease *lease = s->lease;
     int64_t now_ms = s->input->now_ms;
 
     lease->resource_version[0] = '\0';
-    if (lease->state == LEASE_LEADING || is_mine(lease))
+    if (lease->state == LEASE_LEADING)
         return lease->releasing ? end_release(lease) : do_write(s, false);
-    if (lease->absent_since_ms < 0)
+    /* Looks that are far apart, or failed in between, may have missed a whole reign. */
+    if (lease->absent_since_ms < 0 || now_ms - lease->absent_seen_ms > 2 * lease->retry_ms)
         lease->absent_since_ms = now_ms;
-    if (lease->ever_held ? now_ms >= free_at_ms(lease)
-                         : now_ms - lease->absent_since_ms >= lease->retry_ms)
+    lease->absent_seen_ms = now_ms;
+    if (now_ms - lease->absent_since_ms >= (lease->ever_held ? lease->duration_ms
+                                                             : lease->retry_ms))
         return do_write(s, false);
     return do_nothing(s, follow_ms(s));
 }

@@ -1,7 +1,7 @@
 /* lease.h: leader election on a coordination.k8s.io/v1 Lease, as a step function.
  *
- * Everybody observes the lease; its holder renews it; when its record did not change for a whole
- * lease duration *on the observer's own clock* it may be taken. Clocks of two machines are never
+ * Everybody observes the lease; its holder renews it; when it did not change for a whole lease
+ * duration *on the observer's own clock* it may be taken. Clocks of two machines are never
  * compared. The holder stops acting LIMIT_LEASE_RENEW_DEADLINE after the last renewal that it
  * *sent* and that succeeded, which is before anybody else may begin.
  * Source: k8s.io/client-go/tools/leaderelection. */
@@ -31,15 +31,15 @@ struct lease {
     char identity[LEASE_IDENTITY_BYTES];
     int64_t duration_ms, renew_deadline_ms, retry_ms;
     char holder[LEASE_IDENTITY_BYTES];           /* as last observed; "" = nobody */
-    char resource_version[LEASE_VERSION_BYTES];  /* for our update */
-    char record[LEASE_VERSION_BYTES];            /* renewTime as last observed */
-    int64_t record_seen_ms;  /* monotonic: when it last changed under our eyes */
+    char resource_version[LEASE_VERSION_BYTES];  /* as last observed; "" = there was none */
+    int64_t record_seen_ms;  /* monotonic: when that last changed under our eyes */
     int64_t renew_sent_ms;   /* monotonic: when the renewal under way was sent */
     int64_t renewed_ms;      /* monotonic: sending time of the last renewal that succeeded */
     int64_t transitions;
     char acquired[LEASE_VERSION_BYTES];          /* acquireTime as last observed */
     int64_t observed_ms;     /* the duration that the record asks for; 0 = none, or absurd */
     int64_t absent_since_ms; /* monotonic: no lease at all since then; -1 = there is one */
+    int64_t absent_seen_ms;  /* monotonic: when that was seen last */
     int64_t renew_wall_ms;   /* renewTime as last written: each is later than the one before */
     bool releasing;
     bool seen;      /* a lease was read at least once */
