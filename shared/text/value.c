@@ -1,7 +1,7 @@
 /* value.c: trees of cJSON nodes in an arena.
  *
  * A `struct value *` is a cJSON *. Of cJSON we take the node and the list operations that neither
- * allocate nor free (append, insert, detach, walk). What would allocate, free, parse or print is
+ * allocate nor free (append, detach, walk). What would allocate, free, parse or print is
  * not called: nodes are built from json_read's index, so cJSON's leniency (first of duplicate keys,
  * strings cut at \u0000, rounded integers, keys without case) has no way in, nothing fails
  * silently, and no global hooks are set. A number keeps its text in `valuestring`; strings and keys
@@ -339,10 +339,24 @@ void value_append(struct value *array, struct value *element)
     append_node(as_node(array), nameless(element));
 }
 
+/* cJSON_InsertItemInArray of Debian 12 (1.7.15-1+deb12u4) refuses, silently, every place but the
+ * first and the last: its check of the list reads `prev` of the new item. */
 void value_insert(struct value *array, uint32_t index, struct value *element)
 {
-    cJSON_InsertItemInArray(as_node(array), index > INT32_MAX ? INT32_MAX : (int)index,
-                            nameless(element));
+    cJSON *behind = as_node(value_at(array, index));
+    cJSON *node = nameless(element);
+
+    if (!behind) {
+        append_node(as_node(array), node);
+        return;
+    }
+    node->next = behind;
+    node->prev = behind->prev;
+    behind->prev = node;
+    if (as_node(array)->child == behind)
+        as_node(array)->child = node;
+    else
+        node->prev->next = node;
 }
 
 bool value_remove_at(struct value *array, uint32_t index)

@@ -219,8 +219,22 @@ static void put_decimal(const struct decimal *d, struct strbuf *out)
     }
 }
 
+/* Most numbers are integers as JSON writes them: they stay where they are. */
+static bool is_json_integer(struct str plain)
+{
+    size_t sign = plain.at[0] == '-';
+
+    return plain.len > sign && digits_at(plain, sign) == plain.len - sign &&
+           (plain.at[sign] != '0' || plain.len == sign + 1);
+}
+
 static bool number_from(struct arena *arena, struct str plain, struct str *ret_text)
 {
+    if (is_json_integer(plain)) {
+        *ret_text = plain;
+        return true;
+    }
+
     struct strbuf out = strbuf_new(arena, plain.len + 24);
     struct str text = plain.at[0] == '.' ? plain : without_underscores(arena, plain);
     bool negative = text.at[0] == '-';
