@@ -1,0 +1,219 @@
+/* scripted_api.c: io/http_server with a thread for each connection, and a script under a lock. */
+#include "support/scripted_api.h"
+
+#include "base/memory.h"
+#include "io/http_server.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { LINES_MAX = 64, REQUESTS_MAX = 2000, POLL_MS = 5 };
+
+struct line {
+    const char *method; /* "WATCH" for watches */
+    const char *piece;
+    const char *body;
+    int status; /* 0: hang */
+    bool ends;
+    bool used;
+};
+
+struct seen {
+    char *method;
+    char *url; /* path?query, and behind a line end the body */
+};
+
+struct scripted_api {
+    pthread_mutex_t lock;
+    struct line lines[LINES_MAX];
+    uint32_t line_count;
+    struct seen seen[REQUESTS_MAX];
+    uint32_t seen_count;
+    bool closing;
+    struct http_server *server;
+};
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
+}
+
+static bool is_closing(struct scripted_api *api)
+{
+    pthread_mutex_lock(&api->lock);
+
+    bool closing = api->closing;
+
+    pthread_mutex_unlock(&api->lock);
+    return closing;
+}
+
+/* The first unused line for the request, else the last used one. Under the lock. */
+static struct line *find_line(struct scripted_api *api, struct str method, struct str url)
+{
+    struct line *last = NULL;
+
+    for (uint32_t i = 0; i < api->line_count; i++) {
+        struct line *line = &api->lines[i];
+
+        if (!str_eq(method, str_of(line->method)) || str_find(url, str_of(line->piece), 0) < 0)
+            continue;
+        last = line;
+        if (!line->used)
+            break;
+    }
+    if (last)
+        last->used = true;
+    return last;
+}
+
+struct stream {
+    struct scripted_api *api;
+    struct str left;
+    bool ends;
+};
+
+static ptrdiff_t give(void *context, char *into, size_t room)
+{
+    struct stream *stream = context;
+    size_t len = stream->left.len < room ? stream->left.len : room;
+
+    if (len == 0) {
+        if (stream->ends || is_closing(stream->api))
+            return -1;
+        nap();
+        return 0;
+    }
+    memcpy(into, stream->left.at, len);
+    stream->left = str_slice(stream->left, len, stream->left.len);
+    return (ptrdiff_t)len;
+}
+
+static void give_end(void *context)
+{
+    (void)context;
+}
+
+static void handle(struct http_exchange *exchange, void *context)
+{
+    struct scripted_api *api = context;
+    const struct http_exchange_view *view = http_view(exchange);
+    struct str url = str_fmt(view->arena, "%.*s?%.*s\n%.*s", STR_ARG(view->path),
+                             STR_ARG(view->query), STR_ARG(view->body));
+    bool watch = str_find(view->query, STR("watch=true"), 0) >= 0;
+    struct str method = watch ? STR("WATCH") : view->method;
+    struct line line = { .status = 404, .body = "nothing was said for this request" };
+
+    pthread_mutex_lock(&api->lock);
+    if (api->seen_count < REQUESTS_MAX)
+        api->seen[api->seen_count++] =
+            (struct seen){ mem_copy(method.at, method.len), mem_copy(url.at, url.len) };
+
+    struct line *found = find_line(api, method, url);
+
+    if (found)
+        line = *found;
+    pthread_mutex_unlock(&api->lock);
+
+    while (line.status == 0 && !is_closing(api))
+        nap();
+    if (watch && line.status == 200) {
+        struct stream *stream = arena_new(view->arena, struct stream);
+
+        *stream = (struct stream){ api, str_of(line.body), line.ends };
+        http_answer_stream(exchange, "application/json", give, give_end, stream);
+        return;
+    }
+    http_answer(exchange, line.status ? line.status : 503, "application/json",
+                str_of(line.body ? line.body : ""));
+}
+
+struct scripted_api *scripted_api_create(void)
+{
+    static const struct http_route routes[] = { { "", "/*", 1024 * 1024, handle, "api" } };
+    struct scripted_api *api = mem_new(struct scripted_api);
+    struct http_server_options options = {
+        .address = "127.0.0.1",
+        .routes = routes,
+        .route_count = 1,
+        .context = api,
+        .request_ms = -1,
+    };
+    struct error err;
+
+    pthread_mutex_init(&api->lock, NULL);
+    api->server = http_server_create(&options, &err);
+    if (!api->server)
+        abort();
+    return api;
+}
+
+void scripted_api_free(struct scripted_api *api)
+{
+    if (!api)
+        return;
+    pthread_mutex_lock(&api->lock);
+    api->closing = true;
+    pthread_mutex_unlock(&api->lock);
+    http_server_free(api->server);
+    for (uint32_t i = 0; i < api->seen_count; i++) {
+        mem_free(api->seen[i].method);
+        mem_free(api->seen[i].url);
+    }
+    pthread_mutex_destroy(&api->lock);
+    mem_free(api);
+}
+
+uint16_t scripted_api_port(const struct scripted_api *api)
+{
+    return http_server_port(api->server);
+}
+
+static void add_line(struct scripted_api *api, struct line line)
+{
+    pthread_mutex_lock(&api->lock);
+    if (api->line_count < LINES_MAX)
+        api->lines[api->line_count++] = line;
+    pthread_mutex_unlock(&api->lock);
+}
+
+void scripted_api_say(struct scripted_api *api, const char *method, const char *piece, int status,
+                      const char *body)
+{
+    add_line(api, (struct line){ method, piece, body, status, false, false });
+}
+
+void scripted_api_hang(struct scripted_api *api, const char *method, const char *piece)
+{
+    add_line(api, (struct line){ method, piece, "", 0, false, false });
+}
+
+void scripted_api_say_watch(struct scripted_api *api, const char *bytes, bool ends)
+{
+    add_line(api, (struct line){ "WATCH", "", bytes, 200, ends, false });
+}
+
+uint32_t scripted_api_count(struct scripted_api *api, const char *method, const char *piece)
+{
+    uint32_t count = 0;
+
+    pthread_mutex_lock(&api->lock);
+    for (uint32_t i = 0; i < api->seen_count; i++)
+        count += strcmp(api->seen[i].method, method) == 0 && strstr(api->seen[i].url, piece);
+    pthread_mutex_unlock(&api->lock);
+    return count;
+}
+
+struct str scripted_api_last(struct scripted_api *api, struct arena *arena, const char *method,
+                             const char *piece)
+{
+    struct str last = STR("");
+
+    pthread_mutex_lock(&api->lock);
+    for (uint32_t i = 0; i < api->seen_count; i++)
+        if (strcmp(api->seen[i].method, method) == 0 && strstr(api->seen[i].url, piece))
+            last = str_dup(arena, str_of(api->seen[i].url));
+    pthread_mutex_unlock(&api->lock);
+    return last;
+}

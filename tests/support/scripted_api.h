@@ -1,0 +1,31 @@
+/* scripted_api.h: an API server of a test's own: what each request gets is said beforehand.
+ *
+ * Answers stand in a queue for each kind of request, told apart by method and by a piece of the URL;
+ * the last one said is repeated. Watches stay open and give what is put into them. */
+#ifndef HERD_TESTS_SUPPORT_SCRIPTED_API_H
+#define HERD_TESTS_SUPPORT_SCRIPTED_API_H
+
+#include "base/cleanup.h"
+#include "base/str.h"
+
+struct scripted_api;
+
+struct scripted_api *scripted_api_create(void);
+void scripted_api_free(struct scripted_api *api);
+AUTO_DEFINE(scripted_api_free, struct scripted_api *)
+uint16_t scripted_api_port(const struct scripted_api *api);
+
+/* The next request `method` whose path and query hold `piece` gets this. */
+void scripted_api_say(struct scripted_api *api, const char *method, const char *piece, int status,
+                      const char *body);
+/* The same, but the connection hangs without an answer. */
+void scripted_api_hang(struct scripted_api *api, const char *method, const char *piece);
+/* The next watch gets these bytes and then, with `ends`, its end; else it stays silent. */
+void scripted_api_say_watch(struct scripted_api *api, const char *bytes, bool ends);
+
+/* How many requests `method` with `piece` came so far, and the last one's URL and body. */
+uint32_t scripted_api_count(struct scripted_api *api, const char *method, const char *piece);
+struct str scripted_api_last(struct scripted_api *api, struct arena *arena, const char *method,
+                             const char *piece);
+
+#endif
