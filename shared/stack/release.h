@@ -35,6 +35,22 @@ int release_desire(struct arena *arena, const struct stack *stack, uint32_t char
                    struct str cluster_id, struct json cluster_labels, struct str base_values,
                    struct desired_release *ret_desired, struct error *err);
 
+/* The same in two steps, for a plan over many clusters: which overrides apply to a cluster (indexes
+ * into spec.overrides, in order), and what a chart is to be where just those apply. */
+struct override_matcher;
+struct override_matcher *override_matcher_new(struct arena *arena, const struct stack *stack);
+struct u32_list override_matcher_on(const struct override_matcher *matcher, struct arena *arena,
+                                    struct str cluster_id, struct json cluster_labels);
+/* Whether any of these overrides says something about the chart. */
+bool release_is_overridden(const struct stack *stack, uint32_t chart,
+                           const struct u32_list *overrides);
+int release_desire_with(struct arena *arena, const struct stack *stack, uint32_t chart,
+                        const struct u32_list *overrides, struct str base_values,
+                        struct desired_release *ret_desired, struct error *err);
+
+/* A repository's URL as it is compared: without trailing slashes. */
+struct str release_repo_url(struct str repo);
+
 /* The chart's values before overrides: the references' texts (YAML or JSON maps, in order) and then
  * inline, by Helm's rule. -1: ERROR_INVALID naming the reference whose text is not a map. */
 struct values_source {

@@ -1,0 +1,307 @@
+/* plan.c: the plan as a whole: finalizer, holds, and the steps of plan_parts.h in turn. */
+#include "stack/plan_parts.h"
+
+#include "base/limits.h"
+#include <stdlib.h>
+
+static const struct {
+    const char *name;
+    bool changes;
+} kinds[] = {
+#define ACTION(kind, name, changes, sentence) { name, changes },
+#include "stack/actions.def"
+#undef ACTION
+};
+
+const char *action_name(enum action_kind kind)
+{
+    return kinds[kind].name;
+}
+
+bool action_changes(enum action_kind kind)
+{
+    return kinds[kind].changes;
+}
+
+static void act_on_stack(struct plan *plan, enum action_kind kind)
+{
+    actions_push(&plan->actions, (struct action){ .kind = kind, .cluster = UINT32_MAX });
+}
+
+/* What the status said, said again: for when nothing may be concluded. */
+static void keep(struct plan *plan, const struct observed *observed)
+{
+    const struct stack_status *before = observed->before;
+
+    plan->kept = true;
+    plan->holds = true;
+    if (!before)
+        return;
+    plan->targets = before->target_clusters;
+    plan->releases = before->deployments;
+    plan->wanted = before->releases;
+    plan->deployed = before->ready;
+    plan->started = before->phase != PHASE_PENDING;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static struct str_list targets_of(struct arena *arena, const struct observed *observed)
+{
+    struct str_list targets = str_list_new(arena, observed->clusters.count);
+
+    for (uint32_t i = 0; i < observed->clusters.count; i++)
+        if (observed->clusters.items[i].targeted)
+            str_list_push(&targets, observed->clusters.items[i].id);
+    if (targets.count > 1)
+        qsort(targets.items, targets.count, sizeof(struct str), by_text);
+    return targets;
+}
+
+/* The first finding that denies, for people. */
+static struct str denial(struct arena *arena, const struct problems *problems)
+{
+    for (uint32_t i = 0; i < problems->list.count; i++) {
+        const struct problem *at = &problems->list.items[i];
+
+        if (at->severity == SEVERITY_DENY)
+            return str_fmt(arena, "%.*s: %.*s%s%.*s%s", STR_ARG(at->field), STR_ARG(at->message),
+                           at->way_out.len ? "; " : "", STR_ARG(at->way_out),
+                           problems->denied > 1 ? " (and more)" : "");
+    }
+    return STR("the stored Stack is not valid");
+}
+
+/* Why nothing may be asked for although everything can be looked at. */
+static void find_hold(struct planner *p)
+{
+    const struct observed *o = p->observed;
+    struct strbuf names = strbuf_new(p->arena, 64);
+
+    if (p->stack->spec.paused) {
+        p->hold_reason = STR("Paused");
+        p->hold_message = STR("the Stack is paused; set spec.paused to false to go on");
+        return;
+    }
+    for (uint32_t i = 0; i < o->stacks.count && !p->deleting; i++)
+        if (!o->stacks.items[i].ready)
+            strbuf_fmt(&names, "%s%.*s%s", names.len ? ", " : "", STR_ARG(o->stacks.items[i].name),
+                       o->stacks.items[i].exists ? "" : " (which does not exist yet)");
+    if (names.len) {
+        p->hold_reason = STR("WaitingForStack");
+        p->hold_message = str_fmt(p->arena, "waiting for Stack %.*s to be Ready",
+                                  STR_ARG(strbuf_str(&names)));
+    }
+}
+
+static int make_graph(struct planner *p)
+{
+    const struct charts *charts = &p->stack->spec.charts;
+    struct graph *graph = graph_new(p->arena, charts->count);
+
+    for (uint32_t i = 0; i < charts->count; i++)
+        graph_add(graph, charts->items[i].name, charts->items[i].depends_on);
+    (void)graph_link(graph);
+    p->graph = graph;
+    return graph_order(graph, p->arena, &p->order);
+}
+
+/* last_updated moves only when there is news, so that equal worlds give equal bytes. */
+static void date(const struct planner *p, struct slot *s)
+{
+    const struct release_state *b = s->before;
+
+    s->now.last_updated_ms = p->observed->now_ms / 1000 * 1000;
+    if (b && b->state == s->now.state && str_eq(b->reason, s->now.reason) &&
+        str_eq(b->digest, s->now.digest) && b->attempts == s->now.attempts)
+        s->now.last_updated_ms = b->last_updated_ms;
+}
+
+static void decide(struct planner *p)
+{
+    for (uint32_t i = 0; i < p->slots.count; i++)
+        plan_follow(p, &p->slots.items[i]);
+    for (uint32_t i = 0; i < p->slots.count; i++)
+        plan_mark_removed(p, &p->slots.items[i]);
+    plan_rollout(p);
+    /* The wanted ones of a cluster stand in the order of the graph. */
+    for (uint32_t i = 0; i < p->slots.count; i++)
+        if (p->slots.items[i].chart != NONE)
+            plan_release(p, &p->slots.items[i]);
+    for (uint32_t i = 0; i < p->observed->clusters.count; i++)
+        if (p->clusters[i].observed->state == CLUSTER_READ)
+            plan_teardown(p, &p->clusters[i]);
+    for (uint32_t i = 0; i < p->slots.count; i++)
+        date(p, &p->slots.items[i]);
+}
+
+/* A cluster that may hold something of ours and cannot be looked at holds the whole Stack. */
+static bool hold_for_cluster(struct planner *p, struct plan *plan)
+{
+    for (uint32_t i = 0; i < p->observed->clusters.count; i++) {
+        const struct cluster_part *c = &p->clusters[i];
+        const struct observed_cluster *o = c->observed;
+
+        if (c->left_out || o->state == CLUSTER_READ || !plan_may_hold(p, c))
+            continue;
+        if (o->state == CLUSTER_UNREAD) {
+            plan->reason = STR("ClusterUnread");
+            plan->message = str_fmt(p->arena, "waiting to read cluster %.*s", STR_ARG(o->id));
+        } else {
+            plan->reason = STR("ClusterUnreachable");
+            plan->message = str_fmt(
+                p->arena,
+                "cluster %.*s cannot be reached, so its releases cannot be removed%s%.*s; connect "
+                "it, or let go of it with the annotation " STACK_ABANDON_CLUSTERS ": \"%.*s\"",
+                STR_ARG(o->id), o->message.len ? ": " : "", STR_ARG(o->message), STR_ARG(o->id));
+        }
+        return true;
+    }
+    return false;
+}
+
+static struct release_states states_of(const struct planner *p)
+{
+    struct release_states states = release_states_new(p->arena, p->slots.count);
+
+    for (uint32_t i = 0; i < p->slots.count; i++)
+        if (p->slots.items[i].now.state != DEPLOYMENT_REMOVED)
+            release_states_push(&states, p->slots.items[i].now);
+    return states;
+}
+
+static void finish(struct planner *p, struct plan *plan)
+{
+    decide(p);
+    plan->releases = states_of(p);
+    plan->actions = p->actions;
+    plan_sum_up(p, plan);
+    if (p->wake_at != INT64_MAX)
+        plan->wake_after_ms =
+            p->wake_at > p->observed->now_ms ? p->wake_at - p->observed->now_ms : 1;
+    if (p->hold_reason.len && (plan->deployed < plan->wanted || plan->unwanted || p->deleting ||
+                               p->stack->spec.paused)) {
+        plan->holds = true;
+        plan->reason = p->hold_reason;
+        plan->message = p->hold_message;
+    }
+    if (!p->deleting || plan->holds)
+        return;
+    if (hold_for_cluster(p, plan) || plan->unwanted)
+        return;
+    plan->torn_down = true;
+    act_on_stack(plan, ACTION_REMOVE_FINALIZER);
+}
+
+static struct planner planner_of(struct arena *arena, const struct stack *stack,
+                                 const struct observed *observed)
+{
+    struct planner p = {
+        .arena = arena,
+        .stack = stack,
+        .observed = observed,
+        .ref = str_fmt(arena, "%.*s/%.*s", STR_ARG(stack->meta.namespace_),
+                       STR_ARG(stack->meta.name)),
+        .deleting = stack->meta.deletion_timestamp.len > 0,
+        .fresh = observed->before && observed->before->observed_generation != stack->meta.generation,
+        .slots = slots_new(arena, 16),
+        .actions = actions_new(arena, 4),
+        .wake_at = INT64_MAX,
+    };
+
+    find_hold(&p);
+    return p;
+}
+
+/* Deletion needs neither a valid spec nor its finalizer's presence to be re-made. */
+static bool plan_end(struct arena *arena, const struct stack *stack, struct plan *plan)
+{
+    (void)arena;
+    if (!kube_has_finalizer(&stack->meta, STR(STACK_FINALIZER))) {
+        plan->torn_down = true;
+        plan->reason = STR("Deleting");
+        plan->message = STR("nothing of the Stack is left");
+        return true;
+    }
+    if (stack->spec.deletion_policy == DELETION_ORPHAN) {
+        plan->torn_down = true;
+        plan->reason = STR("Orphaned");
+        plan->message = STR("deletionPolicy is Orphan: the releases stay");
+        act_on_stack(plan, ACTION_REMOVE_FINALIZER);
+        return true;
+    }
+    return false;
+}
+
+struct plan stack_plan(struct arena *arena, const struct stack *stack,
+                       const struct observed *observed)
+{
+    struct planner p = planner_of(arena, stack, observed);
+    struct plan plan = {
+        .actions = actions_new(arena, 1),
+        .wake_after_ms = -1,
+        .releases = release_states_new(arena, 0),
+        .targets = targets_of(arena, observed),
+        .accepted = !observed->problems || observed->problems->denied == 0,
+    };
+
+    if (p.deleting && plan_end(arena, stack, &plan))
+        return plan;
+    if (!p.deleting && !kube_has_finalizer(&stack->meta, STR(STACK_FINALIZER))) {
+        keep(&plan, observed);
+        plan.reason = STR("Starting");
+        plan.message = STR("the teardown finalizer is put on the Stack before anything is done");
+        act_on_stack(&plan, ACTION_ADD_FINALIZER);
+        return plan;
+    }
+
+    bool ordered = make_graph(&p) == 0;
+
+    if (!p.deleting && (!plan.accepted || !ordered)) {
+        keep(&plan, observed);
+        plan.accepted = false;
+        plan.reason = STR("Invalid");
+        plan.message = observed->problems && observed->problems->denied
+                           ? denial(arena, observed->problems)
+                           : STR("spec.charts: the charts depend on each other in a circle");
+        return plan;
+    }
+    if (!observed->clusters_known) {
+        keep(&plan, observed);
+        plan.reason = STR("TargetsUnknown");
+        plan.message = STR("waiting for the list of clusters from Rancher");
+        return plan;
+    }
+    plan_slots(&p);
+    finish(&p, &plan);
+    return plan;
+}
+
+void stack_status_note_failure(struct arena *arena, struct stack_status *status,
+                               struct str cluster_id, struct str chart_name, bool terminal,
+                               struct str reason, struct str message, int64_t now_ms)
+{
+    struct release_states *all = &status->deployments;
+    struct release_state *found = NULL;
+
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct release_state *at = &all->items[i];
+
+        /* A chart has two entries while its former release goes: only one has a request. */
+        if (str_eq(at->cluster_id, cluster_id) && str_eq(at->chart_name, chart_name) &&
+            (!found || (at->requested_ms && !found->requested_ms)))
+            found = at;
+    }
+    if (!found)
+        return;
+    found->state = DEPLOYMENT_FAILED;
+    found->reason = reason;
+    found->message = str_shown(arena, message, 512);
+    found->terminal = terminal;
+    found->requested_ms = 0;
+    found->attempts++;
+    found->last_updated_ms = now_ms / 1000 * 1000;
+}

@@ -1,0 +1,387 @@
+/* plan_follow.c: what was asked for earlier is accounted for, before anything new is decided.
+ *
+ * A request stands in the status before it is sent (requested_ms), so after a crash nobody knows
+ * whether it was sent, took effect, or failed. The world tells:
+ *   an operation of the release runs            it goes on
+ *   the App is as it was asked for              done
+ *   a newer operation failed                    its log is read, then it counts as a failed attempt
+ *   a newer operation ended well, App not yet   wait settle_ms, then a failed attempt
+ *   nothing is seen until requested + settle    it was lost, and may be asked for again
+ * "Newer" is: another one than the operation that was accounted for last. The state machine is that
+ * of contracts/rancher.md 6 and 11.2; the App decides, never the Operation alone. */
+#include "stack/plan_parts.h"
+
+#include "base/flag.h"
+#include "base/limits.h"
+#include "kube/backoff.h"
+#include "text/time.h"
+
+/* What stands in the message of UNKNOWN between the trouble and what was known before. */
+static const struct str last_known_mark = STR_INIT("; last known ");
+
+#define RETRY_FIRST_DEFAULT_MS 10000
+/* Helm's own bound for an operation that names none (contracts/rancher.md 5.3), and how much longer
+ * than its bound an operation may take before it is called stuck (section 8). */
+#define HELM_TIMEOUT_MS 300000
+#define STUCK_AFTER_MS 300000
+#define DETAIL_BYTES_MAX 256
+
+enum asked { ASKED_NOTHING, ASKED_UPGRADE, ASKED_UNINSTALL, ASKED_LOCK, ASKED_REPO };
+
+static enum asked asked_of(const struct slot *s)
+{
+    if (!s->now.requested_ms)
+        return ASKED_NOTHING;
+    switch (plan_last_known(s->before)) {
+    case DEPLOYMENT_UNINSTALLING:
+        return ASKED_UNINSTALL;
+    case DEPLOYMENT_WAITING:
+        return ASKED_REPO;
+    case DEPLOYMENT_UNKNOWN:
+    case DEPLOYMENT_PENDING:
+    case DEPLOYMENT_DEPLOYING:
+    case DEPLOYMENT_DEPLOYED:
+    case DEPLOYMENT_FAILED:
+    case DEPLOYMENT_REMOVED:
+        break;
+    }
+    return str_eq(s->before->reason, STR(REASON_REMOVING_LOCK)) ? ASKED_LOCK : ASKED_UPGRADE;
+}
+
+int64_t plan_retry_at(const struct planner *p, const struct slot *s)
+{
+    struct strbuf who = strbuf_new(p->arena, 128);
+    int64_t first = 0;
+
+    if (!duration_parse(p->stack->spec.retry.backoff, &first) || first == 0)
+        first = RETRY_FIRST_DEFAULT_MS;
+    strbuf_put(&who, p->stack->meta.uid);
+    strbuf_fmt(&who, "/%.*s/%.*s/%u", STR_ARG(s->now.cluster_id), STR_ARG(s->now.chart_name),
+               s->now.attempts);
+
+    /* Equal input gives equal plans, so the jitter comes from the names. A second is added because
+     * last_updated is written in whole seconds. */
+    struct rng rng = rng_from_seed(str_hash(strbuf_str(&who)));
+    int64_t most = first > LIMIT_RETRY_MAX ? first : LIMIT_RETRY_MAX;
+
+    return s->before->last_updated_ms + 1000 + backoff_after(first, most, s->now.attempts, &rng);
+}
+
+/* Helm's words without what every message begins with, fit to show. */
+static struct str cause(struct planner *p, struct str detail)
+{
+    static const struct str prefixes[] = { STR_INIT("Error: "), STR_INIT("UPGRADE FAILED: "),
+                                           STR_INIT("INSTALLATION FAILED: ") };
+
+    detail = str_trim(detail);
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (str_starts(detail, prefixes[i]))
+            detail = str_slice(detail, prefixes[i].len, detail.len);
+    return str_shown(p->arena, detail, DETAIL_BYTES_MAX);
+}
+
+void plan_fail(struct planner *p, struct slot *s, struct str what, struct str detail)
+{
+    const struct retry *retry = &p->stack->spec.retry;
+    int64_t took = s->now.requested_ms ? p->observed->now_ms - s->now.requested_ms : 0;
+    struct strbuf text = strbuf_new(p->arena, 128);
+    bool removal = s->chart == NONE;
+
+    s->now.attempts++;
+    s->now.requested_ms = 0;
+    if (s->operation)
+        s->now.operation = s->operation->name;
+    /* A removal is tried for ever: nobody could mend a Stack that is being deleted. */
+    s->now.terminal = !removal && (p->stack->spec.on_failure == ON_FAILURE_STOP ||
+                                   (retry->limit >= 0 && s->now.attempts > retry->limit));
+    strbuf_fmt(&text, "%.*s failed: ", STR_ARG(what));
+    strbuf_put(&text, detail.len ? cause(p, detail) : STR("no reason was given"));
+    if (took >= 1000)
+        strbuf_fmt(&text, " (%.*s)", STR_ARG(time_short(p->arena, took)));
+    plan_set(s, DEPLOYMENT_FAILED, removal ? STR("UninstallFailed") : STR("UpgradeFailed"),
+             strbuf_str(&text));
+    /* It begins now, whatever stood there before: its wait is counted from here. */
+    s->now.last_updated_ms = p->observed->now_ms / 1000 * 1000;
+    if (!s->now.terminal) {
+        struct slot later = *s;
+
+        later.before = &later.now;
+        plan_wake(p, plan_retry_at(p, &later));
+    }
+}
+
+/* When the state and reason that the status has began. */
+static int64_t since(const struct planner *p, const struct slot *s, const char *reason)
+{
+    return s->before && str_eq(s->before->reason, str_of(reason)) ? s->before->last_updated_ms
+                                                                  : p->observed->now_ms;
+}
+
+static enum deployment_state going_state(enum asked asked, const struct slot *s)
+{
+    if (asked == ASKED_NOTHING)
+        return s->running && s->running->uninstall ? DEPLOYMENT_UNINSTALLING
+                                                   : DEPLOYMENT_DEPLOYING;
+    return asked == ASKED_UNINSTALL ? DEPLOYMENT_UNINSTALLING : DEPLOYMENT_DEPLOYING;
+}
+
+static void follow_running(struct planner *p, struct slot *s, enum asked asked)
+{
+    int64_t timeout = s->desired && s->desired->timeout_ms ? s->desired->timeout_ms
+                                                           : HELM_TIMEOUT_MS;
+    int64_t stuck_at = s->now.requested_ms + timeout + STUCK_AFTER_MS;
+
+    if (s->now.requested_ms && p->observed->now_ms >= stuck_at) {
+        plan_set(s, going_state(asked, s), STR("OperationStuck"),
+                 str_fmt(p->arena,
+                         "operation %.*s has been running for longer than its bound of %.*s; its "
+                         "pod in cattle-system may be unschedulable or lack its image",
+                         STR_ARG(s->running->name), STR_ARG(time_short(p->arena, timeout))));
+        return;
+    }
+    if (s->now.requested_ms)
+        plan_wake(p, stuck_at);
+    plan_set(s, going_state(asked, s), STR("OperationRunning"),
+             str_fmt(p->arena, "%s runs as operation %.*s",
+                     s->running->uninstall ? "helm uninstall" : "helm upgrade --install",
+                     STR_ARG(s->running->name)));
+}
+
+/* A newer operation failed. */
+static void follow_failed(struct planner *p, struct slot *s, enum asked asked)
+{
+    const struct observed_operation *op = s->operation;
+    bool removal = asked == ASKED_UNINSTALL;
+    struct str detail = op->message;
+
+    if (!op->log_read && !p->hold_reason.len) {
+        struct action *action = plan_act(p, s, ACTION_READ_LOG);
+
+        action->operation = op->name;
+        plan_set(s, going_state(asked, s), STR("OperationFailed"),
+                 str_fmt(p->arena, "operation %.*s failed; its log is being read",
+                         STR_ARG(op->name)));
+        return;
+    }
+    /* " exit code: 123" is all that an Operation says by itself; the release may know more. */
+    if (s->app && s->app->phase == RELEASE_FAILED && s->app->description.len &&
+        (!detail.len || str_starts(str_trim(detail), STR("exit code"))))
+        detail = s->app->description;
+    plan_fail(p, s, removal ? STR("uninstall") : STR("upgrade"), detail);
+}
+
+/* Whether the App shows that what was asked for was done. */
+static bool is_done(const struct planner *p, const struct slot *s, enum asked asked)
+{
+    const struct observed_release *app = s->app;
+
+    switch (asked) {
+    case ASKED_UNINSTALL:
+        return !app || app->revision != s->now.revision;
+    case ASKED_LOCK:
+        return !app || app->phase != RELEASE_PENDING || app->revision != s->now.revision;
+    case ASKED_UPGRADE:
+        return app && app->phase == RELEASE_DEPLOYED && plan_is_ours(p, app) &&
+               str_eq(app->digest, s->now.digest) && app->revision != s->now.revision;
+    case ASKED_NOTHING:
+    case ASKED_REPO:
+        break;
+    }
+    return false;
+}
+
+static void forget_request(struct slot *s, bool news)
+{
+    s->now.requested_ms = 0;
+    if (news)
+        s->now.operation = s->operation->name;
+}
+
+static void follow_repo(struct planner *p, struct slot *s)
+{
+    const struct observed_repo *repo =
+        s->desired ? map_get(p->clusters[s->cluster].repos, s->desired->repo) : NULL;
+    int64_t lost_at = s->now.requested_ms + p->observed->settle_ms;
+
+    if (s->chart == NONE || (repo && repo->state != REPO_ABSENT && repo->state != REPO_UNREAD) ||
+        p->observed->now_ms >= lost_at) {
+        forget_request(s, false);
+        return;
+    }
+    plan_wake(p, lost_at);
+    plan_set(s, DEPLOYMENT_WAITING, s->before->reason, s->before->message);
+}
+
+/* A newer operation ended, and did not fail. */
+static void follow_ended(struct planner *p, struct slot *s, enum asked asked)
+{
+    int64_t until = since(p, s, REASON_OPERATION_ENDED) + 1000 + p->observed->settle_ms;
+
+    if (p->observed->now_ms < until) {
+        plan_wake(p, until);
+        plan_set(s, going_state(asked, s), STR(REASON_OPERATION_ENDED),
+                 str_fmt(p->arena, "operation %.*s ended; waiting to see the release change",
+                         STR_ARG(s->operation->name)));
+        return;
+    }
+    if (s->chart == NONE && asked == ASKED_UPGRADE) {
+        forget_request(s, true); /* its outcome is of no interest: it only goes now */
+        return;
+    }
+    plan_fail(p, s, asked == ASKED_UNINSTALL ? STR("uninstall") : STR("upgrade"),
+              s->app && s->app->description.len
+                  ? str_fmt(p->arena, "operation %.*s ended without effect; the release says: %.*s",
+                            STR_ARG(s->operation->name), STR_ARG(s->app->description))
+                  : str_fmt(p->arena, "operation %.*s ended without effect",
+                            STR_ARG(s->operation->name)));
+}
+
+/* Nothing newer is to be seen. */
+static void follow_silence(struct planner *p, struct slot *s, enum asked asked)
+{
+    int64_t lost_at = s->now.requested_ms + p->observed->settle_ms;
+    const struct observed_release *app = s->app;
+
+    if (p->observed->now_ms < lost_at) {
+        plan_wake(p, lost_at);
+        plan_set(s, going_state(asked, s), s->before->reason, s->before->message);
+        return;
+    }
+    if (asked == ASKED_UPGRADE && app && app->phase == RELEASE_FAILED &&
+        str_eq(app->digest, s->now.digest) && app->revision != s->now.revision &&
+        s->chart != NONE) {
+        plan_fail(p, s, STR("upgrade"), app->description);
+        return;
+    }
+    forget_request(s, false);
+}
+
+static void follow_request(struct planner *p, struct slot *s, enum asked asked)
+{
+    bool news = s->operation && !str_eq(s->operation->name, s->now.operation);
+
+    if (is_done(p, s, asked)) {
+        forget_request(s, news);
+        if (asked == ASKED_UPGRADE)
+            s->now.attempts = 0;
+    } else if (news && s->operation->state == OPERATION_FAILED) {
+        if (s->chart == NONE && asked == ASKED_UPGRADE)
+            forget_request(s, true);
+        else
+            follow_failed(p, s, asked);
+    } else if (news) {
+        follow_ended(p, s, asked);
+    } else {
+        follow_silence(p, s, asked);
+    }
+}
+
+/* A release that failed in a way that the status does not know of: its writer died, or somebody
+ * else ran Helm. Counted once: then the status has its digest and an attempt. */
+static bool is_unaccounted(const struct planner *p, const struct slot *s)
+{
+    return s->desired && s->app && s->app->phase == RELEASE_FAILED && plan_is_ours(p, s->app) &&
+           str_eq(s->app->digest, s->desired->digest) &&
+           !(s->before && str_eq(s->before->digest, s->app->digest) && s->before->attempts > 0);
+}
+
+static void follow_unasked(struct planner *p, struct slot *s)
+{
+    bool news = s->operation && !str_eq(s->operation->name, s->now.operation);
+
+    if (is_unaccounted(p, s)) {
+        s->now.digest = s->desired->digest;
+        s->now.attempts = 0;
+        if (news && s->operation->state == OPERATION_FAILED)
+            follow_failed(p, s, ASKED_NOTHING);
+        else
+            plan_fail(p, s, STR("upgrade"), s->app->description);
+        return;
+    }
+    if (news)
+        s->now.operation = s->operation->name;
+    /* Another thing is wanted than what failed, or the spec was touched: begin anew. */
+    if (p->fresh || (s->desired && s->now.digest.len && !str_eq(s->now.digest, s->desired->digest))) {
+        s->now.attempts = 0;
+        s->now.terminal = false;
+    }
+}
+
+static void follow_unseen(struct planner *p, struct slot *s)
+{
+    const struct observed_cluster *c = plan_cluster(p, s);
+    enum deployment_state known = plan_last_known(s->before);
+    struct strbuf text = strbuf_new(p->arena, 128);
+    bool unread = c->state == CLUSTER_UNREAD;
+
+    strbuf_put(&text, c->message.len ? c->message
+                      : unread       ? STR("its releases were not read yet")
+                                     : STR("the cluster is not connected"));
+    if (s->chart == NONE && !unread)
+        strbuf_fmt(&text, "; let go of it with the annotation " STACK_ABANDON_CLUSTERS ": \"%.*s\"",
+                   STR_ARG(c->id));
+    if (s->before && s->before->state == DEPLOYMENT_UNKNOWN) {
+        ptrdiff_t at = str_find(s->before->message, last_known_mark, 0);
+
+        if (at >= 0)
+            strbuf_put(&text, str_slice(s->before->message, (size_t)at, s->before->message.len));
+    } else if (s->before) {
+        strbuf_put(&text, last_known_mark);
+        strbuf_fmt(&text, "%s", deployment_state_name(known));
+        if (s->before->message.len)
+            strbuf_fmt(&text, ": %.*s", STR_ARG(s->before->message));
+    }
+    s->now.last_known = known;
+    plan_set(s, DEPLOYMENT_UNKNOWN, unread ? STR("ClusterUnread") : STR("ClusterUnreachable"),
+             strbuf_str(&text));
+}
+
+/* A cluster came back: what stood in the status before it went is what counts again. */
+static void see_again(struct planner *p, struct slot *s)
+{
+    struct release_state *before = arena_new(p->arena, struct release_state);
+    ptrdiff_t at = str_find(s->before->message, last_known_mark, 0);
+    struct str rest = { "", 0 };
+
+    if (at >= 0)
+        rest = str_slice(s->before->message, (size_t)at + last_known_mark.len,
+                         s->before->message.len);
+
+    ptrdiff_t colon = str_find(rest, STR(": "), 0);
+
+    *before = *s->before;
+    before->state = s->before->last_known;
+    before->reason = before->state == DEPLOYMENT_FAILED ? STR("UpgradeFailed") : STR("ClusterBack");
+    before->message = colon >= 0 ? str_slice(rest, (size_t)colon + 2, rest.len)
+                                 : STR("its cluster is connected again");
+    s->before = before;
+}
+
+void plan_follow(struct planner *p, struct slot *s)
+{
+    enum asked asked;
+
+    if (plan_cluster(p, s)->state != CLUSTER_READ) {
+        follow_unseen(p, s);
+        return;
+    }
+    if (s->before && s->before->state == DEPLOYMENT_UNKNOWN)
+        see_again(p, s);
+    asked = asked_of(s);
+    if (asked == ASKED_REPO) {
+        follow_repo(p, s);
+        return;
+    }
+    /* An App may be as wanted slightly before its operation ends: that is enough. */
+    if (s->running && !is_done(p, s, asked) &&
+        !(asked == ASKED_NOTHING && s->desired && s->app && s->app->phase == RELEASE_DEPLOYED &&
+          plan_is_ours(p, s->app) && str_eq(s->app->digest, s->desired->digest) &&
+          !s->running->uninstall)) {
+        follow_running(p, s, asked);
+        return;
+    }
+    if (asked == ASKED_NOTHING)
+        follow_unasked(p, s);
+    else
+        follow_request(p, s, asked);
+}

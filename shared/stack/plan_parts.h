@@ -1,0 +1,132 @@
+/* plan_parts.h: what the parts of the plan share. Internal to plan*.c.
+ *
+ * A plan is made in four steps over slots, one for each release of the Stack on each cluster, both
+ * those that are to be and those that only await removal:
+ *   slots     the world sorted by release                                     plan_slots.c
+ *   follow    what was asked for is accounted for: done, failed, lost, going   plan_follow.c
+ *   rollout   which clusters may change now                                    plan_rollout.c
+ *   decide    the next step of each slot that nothing is under way for         plan_release.c,
+ *                                                                              plan_teardown.c
+ * and then summed up in words (plan_message.c). */
+#ifndef HERD_STACK_PLAN_PARTS_H
+#define HERD_STACK_PLAN_PARTS_H
+
+#include "base/map.h"
+#include "stack/graph.h"
+#include "stack/plan.h"
+
+#define NONE UINT32_MAX
+
+/* Requests under way for one Stack at a time, beyond the bound for each cluster: each must stand in
+ * the status, where an entry takes up to about 1 KiB of LIMIT_STATUS_BYTES. */
+#define UNDER_WAY_MAX (LIMIT_STATUS_BYTES / 1024)
+
+/* Reasons that the plan itself reads back from the status. */
+#define REASON_REMOVING_LOCK "RemovingLock"
+#define REASON_OPERATION_ENDED "OperationEnded"
+#define REASON_RELEASE_PENDING "ReleasePending"
+
+struct slot {
+    uint32_t cluster;       /* index in observed.clusters */
+    uint32_t chart;         /* index in spec.charts; NONE = it is not wanted */
+    const struct desired_release *desired;      /* NULL: not wanted, or its values are not known: */
+    struct str values_reason, values_message;   /* why */
+    const struct observed_release *app;         /* NULL: absent */
+    const struct observed_operation *operation; /* the newest one of the release, or NULL */
+    const struct observed_operation *running;
+    const struct release_state *before;
+    struct release_state now;
+    bool decided;  /* `now` says it all */
+    bool drifted;
+    uint32_t root; /* the slot whose trouble this one waits for; NONE */
+};
+LIST_DEFINE(slots, struct slot)
+
+struct cluster_part {
+    const struct observed_cluster *observed;
+    bool left_out; /* gone or abandoned: nothing is wanted or awaited there */
+    struct u32_list slots;
+    uint32_t *slot_of_chart; /* NONE where an override skips it; NULL if nothing is wanted */
+    uint32_t busy;           /* operations running, and requests that may become one */
+    struct map *repos;       /* url -> struct observed_repo */
+    struct map *versions;    /* repo, chart, version -> struct observed_version */
+    struct map *asked_repos; /* url -> itself: repos asked for in this plan */
+    struct str gate_reason;  /* why nothing may start here now; "" = it may */
+    struct str gate_message;
+};
+
+struct planner {
+    struct arena *arena;
+    const struct stack *stack;
+    const struct observed *observed;
+    const struct graph *graph;
+    struct u32_list order;  /* charts, needs first */
+    struct str ref;         /* namespace/name, as stamped */
+    bool deleting;
+    bool fresh;             /* the spec is newer than the status: old failures are forgiven */
+    struct str hold_reason; /* nothing may be asked for, but all is looked at; "" = no */
+    struct str hold_message;
+    struct slots slots;
+    struct cluster_part *clusters;
+    struct actions actions;
+    int64_t wake_at; /* wall; INT64_MAX = never */
+    uint32_t under_way;
+};
+
+/* plan_slots.c */
+void plan_slots(struct planner *p);
+bool plan_is_abandoned(const struct planner *p, struct str cluster_id);
+/* Whether something of ours may be on a cluster that cannot be looked at. */
+bool plan_may_hold(const struct planner *p, const struct cluster_part *c);
+
+/* plan_follow.c */
+void plan_follow(struct planner *p, struct slot *s);
+/* When a failed release is tried again. */
+int64_t plan_retry_at(const struct planner *p, const struct slot *s);
+/* A failed attempt: `what` failed, `detail` in Helm's words. */
+void plan_fail(struct planner *p, struct slot *s, struct str what, struct str detail);
+
+/* plan_rollout.c */
+void plan_rollout(struct planner *p);
+
+/* plan_release.c, plan_teardown.c */
+void plan_release(struct planner *p, struct slot *s);
+/* Mark what is gone already; before anything is decided. */
+void plan_mark_removed(struct planner *p, struct slot *s);
+/* What goes next on one cluster; after its wanted releases were decided. */
+void plan_teardown(struct planner *p, struct cluster_part *c);
+/* Uninstall the slot's release, for removal or to free a first install that was left pending. */
+void plan_uninstall(struct planner *p, struct slot *s, struct str reason, struct str message);
+
+/* plan_message.c */
+void plan_sum_up(const struct planner *p, struct plan *plan);
+
+/* Small things, plan_slots.c. */
+static inline const struct observed_cluster *plan_cluster(const struct planner *p,
+                                                          const struct slot *s)
+{
+    return &p->observed->clusters.items[s->cluster];
+}
+
+static inline bool plan_is_ours(const struct planner *p, const struct observed_release *app)
+{
+    return app && app->stack_uid.len && str_eq(app->stack_uid, p->stack->meta.uid);
+}
+
+static inline uint32_t plan_revision(const struct slot *s)
+{
+    return s->app ? s->app->revision : 0;
+}
+
+void plan_wake(struct planner *p, int64_t at_ms);
+void plan_set(struct slot *s, enum deployment_state state, struct str reason, struct str message);
+/* What the state of the status says, seen through UNKNOWN. */
+enum deployment_state plan_last_known(const struct release_state *before);
+/* Whether one more request may be sent for this cluster now. */
+bool plan_has_room(const struct planner *p, const struct slot *s);
+/* An action about a release, with its cluster and names filled in. */
+struct action *plan_act(struct planner *p, const struct slot *s, enum action_kind kind);
+/* Mark that a changing action is about to be sent. */
+void plan_intend(struct planner *p, struct slot *s);
+
+#endif

@@ -1,0 +1,335 @@
+/* plan_slots.c: the world sorted by release: for each release of the Stack on each cluster, what is
+ * wanted, what stands there, which operations it had, and what the status remembers of it.
+ * Linear in all of these. */
+#include "stack/plan_parts.h"
+
+#include "base/limits.h"
+
+/* Names of Kubernetes objects hold no newline, so it keeps the parts of a key apart. */
+static struct str key2(struct arena *arena, struct str a, struct str b)
+{
+    struct strbuf key = strbuf_new(arena, a.len + b.len + 2);
+
+    strbuf_put(&key, a);
+    strbuf_char(&key, '\n');
+    strbuf_put(&key, b);
+    return strbuf_str(&key);
+}
+
+void plan_wake(struct planner *p, int64_t at_ms)
+{
+    if (at_ms < p->wake_at)
+        p->wake_at = at_ms;
+}
+
+void plan_set(struct slot *s, enum deployment_state state, struct str reason, struct str message)
+{
+    s->now.state = state;
+    s->now.reason = reason;
+    s->now.message = message;
+    s->decided = true;
+}
+
+enum deployment_state plan_last_known(const struct release_state *before)
+{
+    if (!before)
+        return DEPLOYMENT_PENDING;
+    return before->state == DEPLOYMENT_UNKNOWN ? before->last_known : before->state;
+}
+
+bool plan_has_room(const struct planner *p, const struct slot *s)
+{
+    return p->clusters[s->cluster].busy < p->observed->cluster_operations_max &&
+           p->under_way < UNDER_WAY_MAX;
+}
+
+struct action *plan_act(struct planner *p, const struct slot *s, enum action_kind kind)
+{
+    struct action action = {
+        .kind = kind,
+        .cluster = s->cluster,
+        .chart_name = s->now.chart_name,
+        .namespace_ = s->now.namespace_,
+        .release_name = s->now.release_name,
+    };
+
+    return actions_push(&p->actions, action);
+}
+
+void plan_intend(struct planner *p, struct slot *s)
+{
+    s->now.requested_ms = p->observed->now_ms;
+    s->now.revision = plan_revision(s);
+    p->clusters[s->cluster].busy++;
+    p->under_way++;
+}
+
+bool plan_is_abandoned(const struct planner *p, struct str cluster_id)
+{
+    struct str rest = kube_annotation(&p->stack->meta, STR(STACK_ABANDON_CLUSTERS));
+    struct str part;
+
+    while (str_split(&rest, ',', &part)) {
+        part = str_trim(part);
+        if (str_eq(part, STR("*")) || (part.len && str_eq(part, cluster_id)))
+            return true;
+    }
+    return false;
+}
+
+bool plan_may_hold(const struct planner *p, const struct cluster_part *c)
+{
+    const struct stack_status *before = p->observed->before;
+
+    /* No status, or one that left entries out: what was done is not known. */
+    if (!before || before->observed_generation == 0 || before->deployments_omitted)
+        return true;
+    for (uint32_t i = 0; i < c->slots.count; i++) {
+        const struct release_state *now = &p->slots.items[c->slots.items[i]].now;
+
+        if (now->digest.len || now->requested_ms)
+            return true;
+    }
+    return false;
+}
+
+/* By release, what one cluster shows. */
+struct sight {
+    struct map *apps;
+    struct map *operations; /* the newest of each release */
+    struct map *running;
+};
+
+static bool is_newer(const struct observed_operation *a, const struct observed_operation *b)
+{
+    return a->created_ms != b->created_ms ? a->created_ms > b->created_ms
+                                          : str_cmp(a->name, b->name) > 0;
+}
+
+static struct sight look_at(struct planner *p, struct cluster_part *c)
+{
+    const struct observed_cluster *o = c->observed;
+    struct sight sight = {
+        map_new(p->arena, o->releases.count),
+        map_new(p->arena, o->operations.count),
+        map_new(p->arena, 0),
+    };
+
+    for (uint32_t i = 0; i < o->releases.count; i++) {
+        struct observed_release *app = &o->releases.items[i];
+
+        map_put(sight.apps, key2(p->arena, app->namespace_, app->name), app);
+    }
+    for (uint32_t i = 0; i < o->operations.count; i++) {
+        struct observed_operation *op = &o->operations.items[i];
+        struct str key = key2(p->arena, op->namespace_, op->release_name);
+        const struct observed_operation *held = map_get(sight.operations, key);
+
+        if (!held || is_newer(op, held))
+            map_put(sight.operations, key, op);
+        if (op->state == OPERATION_RUNNING) {
+            map_put(sight.running, key, op);
+            c->busy++;
+        }
+    }
+    return sight;
+}
+
+/* A slot with what the status remembers; `names` gives those of the release. */
+static struct slot *add_slot(struct planner *p, uint32_t cluster, const struct sight *sight,
+                             struct map *taken, struct release_state names,
+                             const struct release_state *before)
+{
+    struct cluster_part *c = &p->clusters[cluster];
+    struct str key = key2(p->arena, names.namespace_, names.release_name);
+    struct slot slot = { .cluster = cluster, .chart = NONE, .root = NONE, .before = before };
+
+    if (before)
+        slot.now = *before;
+    slot.now.chart_name = names.chart_name;
+    slot.now.cluster_id = c->observed->id;
+    slot.now.namespace_ = names.namespace_;
+    slot.now.release_name = names.release_name;
+    slot.now.last_known = DEPLOYMENT_UNKNOWN;
+    slot.app = map_get(sight->apps, key);
+    slot.operation = map_get(sight->operations, key);
+    slot.running = map_get(sight->running, key);
+    map_put(taken, key, c);
+    /* What waits for a repository that was asked for takes no operation. */
+    if (slot.now.requested_ms && plan_last_known(before) != DEPLOYMENT_WAITING) {
+        c->busy += slot.running ? 0 : 1;
+        p->under_way++;
+    }
+    u32_list_push(&c->slots, p->slots.count);
+    return slots_push(&p->slots, slot);
+}
+
+/* What charts are to be, made once for each chart and each set of overrides that applies to it. */
+struct desires {
+    struct override_matcher *matcher;
+    struct map *made; /* chart and overrides -> struct desire */
+};
+
+struct desire {
+    struct desired_release release;
+    bool known;
+    struct str reason, message; /* if not */
+};
+
+static const struct desire *make_desire(struct planner *p, struct desires *desires, uint32_t chart,
+                                        const struct u32_list *overrides)
+{
+    bool overridden = release_is_overridden(p->stack, chart, overrides);
+    struct strbuf key = strbuf_new(p->arena, 16);
+    struct error err = { 0 };
+
+    strbuf_u64(&key, chart);
+    for (uint32_t i = 0; overridden && i < overrides->count; i++)
+        strbuf_fmt(&key, ",%u", overrides->items[i]);
+
+    const struct desire *held = map_get(desires->made, strbuf_str(&key));
+    const struct observed_values *values = &p->observed->values[chart];
+
+    if (held)
+        return held;
+
+    struct desire *desire = arena_new(p->arena, struct desire);
+
+    /* Even without values its names, its repository and its version are known. */
+    desire->known = release_desire_with(p->arena, p->stack, chart, overrides,
+                                        values->ready ? values->json : STR("{}"), &desire->release,
+                                        &err) == 0;
+    if (!desire->known) {
+        desire->reason = STR("ValuesInvalid");
+        desire->message = str_dup(p->arena, str_of(err.text));
+    } else if (!values->ready) {
+        desire->known = false;
+        desire->reason = values->reason.len ? values->reason : STR("ValuesUnread");
+        desire->message = values->message.len ? values->message
+                                              : STR("the chart's values were not read yet");
+    }
+    map_put(desires->made, strbuf_str(&key), desire);
+    return desire;
+}
+
+static void add_wanted(struct planner *p, uint32_t cluster, const struct sight *sight,
+                       struct map *taken, struct map *before, struct desires *desires)
+{
+    struct cluster_part *c = &p->clusters[cluster];
+    struct u32_list on = override_matcher_on(desires->matcher, p->arena, c->observed->id,
+                                             c->observed->labels);
+
+    c->slot_of_chart = arena_array(p->arena, uint32_t, p->stack->spec.charts.count);
+    for (uint32_t i = 0; i < p->order.count; i++) {
+        uint32_t chart = p->order.items[i];
+        const struct chart *of = &p->stack->spec.charts.items[chart];
+        const struct desire *desire = make_desire(p, desires, chart, &on);
+
+        c->slot_of_chart[chart] = NONE;
+        if (desire->release.skip)
+            continue;
+
+        struct release_state names = { .chart_name = of->name,
+                                       .namespace_ = of->namespace_,
+                                       .release_name = of->release_name };
+        struct str key = key2(p->arena, of->namespace_, of->release_name);
+
+        c->slot_of_chart[chart] = p->slots.count;
+        struct slot *s = add_slot(p, cluster, sight, taken, names, map_get(before, key));
+
+        s->chart = chart;
+        s->desired = desire->known ? &desire->release : NULL;
+        s->values_reason = desire->reason;
+        s->values_message = desire->message;
+    }
+}
+
+/* What is there, or may be, and is not wanted. */
+static void add_unwanted(struct planner *p, uint32_t cluster, const struct sight *sight,
+                         struct map *taken, struct map *before)
+{
+    const struct observed_cluster *o = p->clusters[cluster].observed;
+
+    for (uint32_t i = 0; i < map_count(before); i++) {
+        const struct release_state *b = map_value(before, i);
+
+        if (!map_get(taken, map_key(before, i)))
+            add_slot(p, cluster, sight, taken, *b, b);
+    }
+    for (uint32_t i = 0; o->state == CLUSTER_READ && i < o->releases.count; i++) {
+        const struct observed_release *app = &o->releases.items[i];
+        struct release_state names = { .chart_name = app->chart_name,
+                                       .namespace_ = app->namespace_,
+                                       .release_name = app->name };
+
+        if (plan_is_ours(p, app) && !map_get(taken, key2(p->arena, app->namespace_, app->name)))
+            add_slot(p, cluster, sight, taken, names, NULL);
+    }
+}
+
+static void index_charts(struct planner *p, struct cluster_part *c)
+{
+    const struct observed_cluster *o = c->observed;
+
+    c->repos = map_new(p->arena, o->repos.count);
+    c->versions = map_new(p->arena, o->versions.count);
+    c->asked_repos = map_new(p->arena, 0);
+    for (uint32_t i = 0; i < o->repos.count; i++)
+        map_put(c->repos, release_repo_url(o->repos.items[i].url), &o->repos.items[i]);
+    for (uint32_t i = 0; i < o->versions.count; i++) {
+        struct observed_version *v = &o->versions.items[i];
+        struct str key = key2(p->arena, release_repo_url(v->repo),
+                              key2(p->arena, v->chart, v->version));
+
+        map_put(c->versions, key, v);
+    }
+}
+
+/* The status' entries by cluster, and in each by release. */
+static struct map *remember(struct planner *p)
+{
+    const struct stack_status *before = p->observed->before;
+    struct map *by_cluster = map_new(p->arena, p->observed->clusters.count);
+
+    for (uint32_t i = 0; before && i < before->deployments.count; i++) {
+        struct release_state *b = &before->deployments.items[i];
+        struct map *of = map_get(by_cluster, b->cluster_id);
+
+        if (!of) {
+            of = map_new(p->arena, 8);
+            map_put(by_cluster, b->cluster_id, of);
+        }
+        map_put(of, key2(p->arena, b->namespace_, b->release_name), b);
+    }
+    return by_cluster;
+}
+
+void plan_slots(struct planner *p)
+{
+    uint32_t count = p->observed->clusters.count;
+    struct desires desires = { override_matcher_new(p->arena, p->stack), map_new(p->arena, 16) };
+    struct map *memory = remember(p);
+    struct map *nothing = map_new(p->arena, 0);
+
+    p->clusters = arena_array(p->arena, struct cluster_part, count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct cluster_part *c = &p->clusters[i];
+        struct map *taken = map_new(p->arena, p->stack->spec.charts.count);
+
+        c->observed = &p->observed->clusters.items[i];
+        c->slots = u32_list_new(p->arena, p->stack->spec.charts.count);
+        c->left_out = c->observed->state == CLUSTER_GONE ||
+                      ((p->deleting || !c->observed->targeted) &&
+                       plan_is_abandoned(p, c->observed->id));
+        if (c->left_out)
+            continue;
+
+        struct map *before = map_get(memory, c->observed->id);
+        struct sight sight = look_at(p, c);
+
+        index_charts(p, c);
+        if (c->observed->targeted && !p->deleting)
+            add_wanted(p, i, &sight, taken, before ? before : nothing, &desires);
+        add_unwanted(p, i, &sight, taken, before ? before : nothing);
+    }
+}
