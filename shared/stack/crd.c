@@ -1,0 +1,409 @@
+/* crd.c: tables to a structural schema, as YAML.
+ *
+ * apiextensions.k8s.io/v1; what is structural: kubernetes.io/docs, "Specifying a structural schema".
+ * Why the schema is strict where it is: fields.def. Texts are written as JSON strings, which YAML
+ * reads as they are. */
+#include "stack/crd.h"
+
+#include "stack/fields.h"
+#include "text/json_write.h"
+
+#include <inttypes.h>
+
+struct yaml {
+    struct strbuf *out;
+    int indent;
+};
+
+__attribute__((format(printf, 2, 3))) static void line(const struct yaml *y, const char *format,
+                                                       ...)
+{
+    va_list args;
+
+    for (int i = 0; i < y->indent; i++)
+        strbuf_lit(y->out, "  ");
+    va_start(args, format);
+    strbuf_put(y->out, str_vfmt(y->out->arena, format, args));
+    va_end(args);
+    strbuf_char(y->out, '\n');
+}
+
+static struct yaml deeper(const struct yaml *y)
+{
+    return (struct yaml){ y->out, y->indent + 1 };
+}
+
+static void describe(const struct yaml *y, const char *help)
+{
+    struct strbuf quoted = { .arena = y->out->arena };
+
+    json_quote(&quoted, str_of(help));
+    line(y, "description: %.*s", STR_ARG(strbuf_str(&quoted)));
+}
+
+static void put_table(const struct yaml *y, const struct field_table *table);
+
+static void put_bounds(const struct yaml *y, const struct field *field, const char *what)
+{
+    if (field->min)
+        line(y, "min%s: %" PRId64, what, field->min);
+    if (field->max)
+        line(y, "max%s: %" PRId64, what, field->max);
+}
+
+static void put_words(const struct yaml *y, const struct field_words *words)
+{
+    line(y, "type: string");
+    line(y, "enum:");
+    for (uint32_t i = 0; i < words->count; i++)
+        line(y, "- %.*s", STR_ARG(words->words[i].name));
+}
+
+static void put_strings(const struct yaml *y, const struct field *field)
+{
+    struct yaml in = deeper(y);
+
+    line(y, "type: array");
+    line(y, "x-kubernetes-list-type: atomic");
+    put_bounds(y, field, "Items");
+    line(y, "items:");
+    line(&in, "type: string");
+    line(&in, "maxLength: %d", FIELD_ELEMENT_BYTES_MAX);
+}
+
+static void put_labels(const struct yaml *y, const struct field *field)
+{
+    struct yaml in = deeper(y);
+
+    line(y, "type: object");
+    put_bounds(y, field, "Properties");
+    line(y, "additionalProperties:");
+    line(&in, "type: string");
+    line(&in, "maxLength: %d", FIELD_ELEMENT_BYTES_MAX);
+}
+
+static void put_structs(const struct yaml *y, const struct field *field)
+{
+    struct yaml in = deeper(y);
+
+    line(y, "type: array");
+    if (field->flags & FIELD_KEYED) {
+        line(y, "x-kubernetes-list-type: map");
+        line(y, "x-kubernetes-list-map-keys:");
+        line(y, "- name");
+    } else {
+        line(y, "x-kubernetes-list-type: atomic");
+    }
+    put_bounds(y, field, "Items");
+    line(y, "items:");
+    describe(&in, field->of->help);
+    put_table(&in, field->of);
+}
+
+static void put_default(const struct yaml *y, const struct field *field)
+{
+    struct strbuf text = { .arena = y->out->arena };
+    struct str rest = field->default_;
+    struct str name;
+
+    if (!rest.len)
+        return;
+    switch (field->kind) {
+    case FIELD_BOOL:
+    case FIELD_INT:
+    case FIELD_RATIO:
+        line(y, "default: %.*s", STR_ARG(rest));
+        return;
+    case FIELD_STRINGS:
+        line(y, "default:");
+        while (str_split(&rest, ',', &name))
+            line(y, "- %.*s", STR_ARG(name));
+        return;
+    default:
+        json_quote(&text, rest);
+        line(y, "default: %.*s", STR_ARG(strbuf_str(&text)));
+        return;
+    }
+}
+
+static void put_kind(const struct yaml *y, const struct field *field)
+{
+    switch (field->kind) {
+    case FIELD_STRING:
+        line(y, "type: string");
+        put_bounds(y, field, "Length");
+        return;
+    case FIELD_DURATION:
+        line(y, "type: string");
+        line(y, "maxLength: 64");
+        return;
+    case FIELD_BOOL:
+        line(y, "type: boolean");
+        return;
+    case FIELD_INT:
+        line(y, "type: integer");
+        line(y, "format: int64");
+        line(y, "minimum: %" PRId64, field->min);
+        line(y, "maximum: %" PRId64, field->max);
+        return;
+    case FIELD_RATIO:
+        line(y, "type: number");
+        line(y, "minimum: %" PRId64, field->min);
+        line(y, "maximum: %" PRId64, field->max);
+        return;
+    case FIELD_WORD:
+        put_words(y, field->words);
+        return;
+    case FIELD_STRINGS:
+        put_strings(y, field);
+        return;
+    case FIELD_LABELS:
+        put_labels(y, field);
+        return;
+    case FIELD_OBJECT:
+        line(y, "type: object");
+        line(y, "x-kubernetes-preserve-unknown-fields: true");
+        return;
+    case FIELD_STRUCT:
+        put_table(y, field->of);
+        return;
+    case FIELD_STRUCTS:
+        put_structs(y, field);
+        return;
+    }
+}
+
+static void put_required(const struct yaml *y, const struct field_table *table)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < table->count; i++) {
+        if (!(table->rows[i].flags & FIELD_REQUIRED))
+            continue;
+        if (!any)
+            line(y, "required:");
+        any = true;
+        line(y, "- %.*s", STR_ARG(table->rows[i].json));
+    }
+}
+
+static void put_table(const struct yaml *y, const struct field_table *table)
+{
+    struct yaml names = deeper(y);
+    struct yaml in = deeper(&names);
+
+    line(y, "type: object");
+    put_required(y, table);
+    line(y, "properties:");
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct field *field = &table->rows[i];
+
+        line(&names, "%.*s:", STR_ARG(field->json));
+        describe(&in, field->help);
+        put_kind(&in, field);
+        put_default(&in, field);
+    }
+}
+
+/* --- status --- */
+
+enum status_kind {
+    STATUS_STRING,
+    STATUS_TIME,
+    STATUS_INTEGER,
+    STATUS_BOOLEAN,
+    STATUS_STRINGS,
+    STATUS_COUNTS,
+    STATUS_OBJECT,
+    STATUS_LIST,
+    STATUS_CONDITIONS,
+};
+
+static const struct status_row {
+    int depth;
+    const char *name;
+    enum status_kind kind;
+    const char *help;
+} status_rows[] = {
+#define STATUS(depth, name, kind, help) { depth, name, STATUS_##kind, help },
+#include "stack/status_fields.def"
+#undef STATUS
+};
+
+enum { STATUS_ROW_COUNT = sizeof(status_rows) / sizeof(status_rows[0]) };
+
+static uint32_t put_status_rows(const struct yaml *y, uint32_t from, int depth);
+
+static uint32_t put_status_list(const struct yaml *y, uint32_t row)
+{
+    struct yaml in = deeper(y);
+    struct yaml names = deeper(&in);
+    bool conditions = status_rows[row].kind == STATUS_CONDITIONS;
+
+    line(y, "type: array");
+    line(y, "x-kubernetes-list-type: %s", conditions ? "map" : "atomic");
+    if (conditions) {
+        line(y, "x-kubernetes-list-map-keys:");
+        line(y, "- type");
+    }
+    line(y, "items:");
+    line(&in, "type: object");
+    if (conditions) {
+        line(&in, "required:");
+        line(&in, "- type");
+        line(&in, "- status");
+    }
+    line(&in, "properties:");
+    return put_status_rows(&names, row + 1, status_rows[row].depth + 1);
+}
+
+/* The schema of one row; returns the row behind it and its members. */
+static uint32_t put_status_kind(const struct yaml *y, uint32_t row)
+{
+    struct yaml in = deeper(y);
+
+    switch (status_rows[row].kind) {
+    case STATUS_STRING:
+        line(y, "type: string");
+        return row + 1;
+    case STATUS_TIME:
+        line(y, "type: string");
+        line(y, "format: date-time");
+        return row + 1;
+    case STATUS_INTEGER:
+        line(y, "type: integer");
+        line(y, "format: int64");
+        return row + 1;
+    case STATUS_BOOLEAN:
+        line(y, "type: boolean");
+        return row + 1;
+    case STATUS_STRINGS:
+        line(y, "type: array");
+        line(y, "x-kubernetes-list-type: atomic");
+        line(y, "items:");
+        line(&in, "type: string");
+        return row + 1;
+    case STATUS_COUNTS:
+        line(y, "type: object");
+        line(y, "additionalProperties:");
+        line(&in, "type: integer");
+        line(&in, "format: int64");
+        return row + 1;
+    case STATUS_OBJECT:
+        line(y, "type: object");
+        line(y, "properties:");
+        return put_status_rows(&in, row + 1, status_rows[row].depth + 1);
+    case STATUS_LIST:
+    case STATUS_CONDITIONS:
+        return put_status_list(y, row);
+    }
+    return row + 1;
+}
+
+static uint32_t put_status_rows(const struct yaml *y, uint32_t from, int depth)
+{
+    struct yaml in = deeper(y);
+
+    while (from < STATUS_ROW_COUNT && status_rows[from].depth == depth) {
+        line(y, "%s:", status_rows[from].name);
+        describe(&in, status_rows[from].help);
+        from = put_status_kind(&in, from);
+    }
+    return from;
+}
+
+/* --- the whole --- */
+
+static const struct column {
+    const char *name, *type, *path, *help;
+    int priority;
+} columns[] = {
+    { "Phase", "string", ".status.phase", "Pending, Deploying, Deployed, Failed or Deleting", 0 },
+    { "Clusters", "integer", ".status.clusters", "How many clusters the Stack goes to", 0 },
+    { "Charts", "integer", ".status.charts", "How many charts the Stack has", 0 },
+    { "Age", "date", ".metadata.creationTimestamp", "", 0 },
+    { "Ready", "string", ".status.ready", "Releases deployed, of all that are wanted", 1 },
+    { "Scan", "string", ".status.security.scanStatus", "State of NeuVector's scan", 1 },
+    { "Message", "string", ".status.message", "Why it is in that phase", 1 },
+};
+
+static void put_columns(const struct yaml *y)
+{
+    struct yaml in = deeper(y);
+
+    line(y, "additionalPrinterColumns:");
+    for (uint32_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+        line(y, "- name: %s", columns[i].name);
+        line(&in, "type: %s", columns[i].type);
+        line(&in, "jsonPath: %s", columns[i].path);
+        if (columns[i].help[0])
+            line(&in, "description: %s", columns[i].help);
+        if (columns[i].priority)
+            line(&in, "priority: %d", columns[i].priority);
+    }
+}
+
+static void put_schema(const struct yaml *y)
+{
+    struct yaml names = deeper(y);
+    struct yaml in = deeper(&names);
+    struct yaml members = deeper(&in);
+
+    describe(y, "A Stack: Helm charts, their order and values, and the clusters they go to.");
+    line(y, "type: object");
+    line(y, "required:");
+    line(y, "- spec");
+    line(y, "properties:");
+    line(&names, "apiVersion:");
+    describe(&in, "Always " STACK_GROUP "/" STACK_VERSION ".");
+    line(&in, "type: string");
+    line(&names, "kind:");
+    describe(&in, "Always Stack.");
+    line(&in, "type: string");
+    line(&names, "metadata:");
+    line(&in, "type: object");
+    line(&names, "spec:");
+    describe(&in, fields_of_stack_spec.help);
+    put_table(&in, &fields_of_stack_spec);
+    line(&names, "status:");
+    describe(&in, "What became of it; written by herd-controller only.");
+    line(&in, "type: object");
+    line(&in, "properties:");
+    put_status_rows(&members, 0, 0);
+}
+
+void stack_crd_write(struct strbuf *out)
+{
+    struct yaml top = { out, 0 };
+    struct yaml spec = deeper(&top);
+    struct yaml version = deeper(&spec);
+    struct yaml schema = deeper(&version);
+    struct yaml root = deeper(&schema);
+
+    line(&top, "# Made from shared/stack/fields.def and status_fields.def by `herd-crdgen crd`; a test "
+               "compares them.");
+    line(&top, "apiVersion: apiextensions.k8s.io/v1");
+    line(&top, "kind: CustomResourceDefinition");
+    line(&top, "metadata:");
+    line(&spec, "name: stacks." STACK_GROUP);
+    line(&top, "spec:");
+    line(&spec, "group: " STACK_GROUP);
+    line(&spec, "scope: Namespaced");
+    line(&spec, "names:");
+    line(&version, "kind: Stack");
+    line(&version, "listKind: StackList");
+    line(&version, "plural: stacks");
+    line(&version, "singular: stack");
+    line(&version, "shortNames: [stk]");
+    line(&version, "categories: [herd]");
+    line(&spec, "versions:");
+    line(&spec, "- name: " STACK_VERSION);
+    line(&version, "served: true");
+    line(&version, "storage: true");
+    line(&version, "subresources:");
+    line(&schema, "status: {}");
+    put_columns(&version);
+    line(&version, "schema:");
+    line(&schema, "openAPIV3Schema:");
+    put_schema(&root);
+}
