@@ -15,7 +15,8 @@ static const struct row {
 #undef ERROR_ROW
 };
 
-static void set_text(struct error *err, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void set_text(struct error *err, const char *format,
+                                                           va_list args)
 {
     if (vsnprintf(err->text, sizeof(err->text), format, args) >= (int)sizeof(err->text))
         memcpy(err->text + sizeof(err->text) - 4, "...", 4);

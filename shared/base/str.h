@@ -64,7 +64,8 @@ struct str str_dup(struct arena *arena, struct str s);
 const char *str_z(struct arena *arena, struct str s);
 __attribute__((format(printf, 2, 3))) struct str str_fmt(struct arena *arena, const char *format,
                                                          ...);
-struct str str_vfmt(struct arena *arena, const char *format, va_list args);
+__attribute__((format(printf, 2, 0))) struct str str_vfmt(struct arena *arena, const char *format,
+                                                          va_list args);
 
 /* Text that somebody else wrote, made fit to show: control bytes, line ends and terminal escapes
  * are written as \xNN, and what is longer than `bytes_max` is cut with "...". */
