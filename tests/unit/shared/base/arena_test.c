@@ -1,0 +1,147 @@
+/* arena_test.c: zeroed memory, budgets, abandoned work. */
+#include "support/rows.h"
+
+#include "base/list.h"
+
+static bool is_zero(const char *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (at[i])
+            return false;
+    return true;
+}
+
+static void memory_is_zeroed_aligned_and_apart(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    static const size_t sizes[] = { 0, 1, 15, 16, 17, 1000, 16384, 40000, 3 * 1024 * 1024, 1 };
+
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+            char *memory = arena_alloc(arena, sizes[i]);
+
+            assert_true((uintptr_t)memory % 16 == 0);
+            assert_true(is_zero(memory, sizes[i]));
+            memset(memory, 0xab, sizes[i]); /* seen by ASan if it is not ours, else by the next round */
+        }
+        arena_reset(arena);
+        assert_int_equal(arena_used(arena), 0);
+    }
+    (void)state;
+}
+
+static void the_newest_allocation_grows_in_place(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    char *first = arena_bytes(arena, 10);
+
+    assert_true(arena_extend(arena, first, 10, 100));
+    memset(first, 1, 100);
+
+    char *second = arena_bytes(arena, 10);
+
+    assert_true(second >= first + 100);
+    assert_false(arena_extend(arena, first, 100, 200));
+    assert_true(arena_extend(arena, second, 10, 20));
+    assert_false(arena_extend(arena, second, 20, 1024 * 1024));
+    (void)state;
+}
+
+static void allocate_in_steps(void *context)
+{
+    struct arena *arena = context;
+
+    for (int i = 0; i < 10; i++)
+        arena_alloc(arena, 100); /* 112 each */
+}
+
+static void work_that_passes_its_budget_is_abandoned(void **state)
+{
+    static const struct {
+        const char *row;
+        size_t budget;
+        int want;
+    } rows[] = {
+        { "no budget", 0, 0 },
+        { "just enough", 1120, 0 },
+        { "a byte short", 1119, -1 },
+        { "nothing", 1, -1 },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(rows[i].budget);
+
+        rows_expect_int(rows[i].row, arena_run(arena, allocate_in_steps, arena), rows[i].want);
+        arena_reset(arena);
+        rows_expect_int(rows[i].row, arena_run(arena, allocate_in_steps, arena), rows[i].want);
+    }
+    (void)state;
+}
+
+static void each_allocation_can_be_the_one_that_fails(void **state)
+{
+    for (size_t nth = 1; nth <= 11; nth++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+
+        arena_fail_at(arena, nth);
+        rows_expect_int("nth", arena_run(arena, allocate_in_steps, arena), nth <= 10 ? -1 : 0);
+        rows_expect_int("used", (int64_t)arena_used(arena), (int64_t)(nth - 1) * 112);
+    }
+    (void)state;
+}
+
+struct nested {
+    struct arena *arena;
+    int inner;
+    bool went_on;
+};
+
+static void run_inside(void *context)
+{
+    struct nested *nested = context;
+
+    arena_fail_at(nested->arena, 3);
+    nested->inner = arena_run(nested->arena, allocate_in_steps, nested->arena);
+    nested->went_on = true;
+    arena_fail_at(nested->arena, 2);
+    allocate_in_steps(nested->arena);
+    nested->went_on = false;
+}
+
+static void runs_nest(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct nested nested = { arena, 0, false };
+
+    assert_int_equal(arena_run(arena, run_inside, &nested), -1);
+    assert_int_equal(nested.inner, -1);
+    assert_true(nested.went_on);
+    (void)state;
+}
+
+static void lists_keep_what_was_pushed(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct u32_list list = u32_list_new(arena, 0);
+
+    for (uint32_t i = 0; i < 1000; i++)
+        u32_list_push(&list, i * i);
+    assert_int_equal(list.count, 1000);
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(list.items[i], i * i);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_zeroed_aligned_and_apart),
+        cmocka_unit_test(the_newest_allocation_grows_in_place),
+        cmocka_unit_test(work_that_passes_its_budget_is_abandoned),
+        cmocka_unit_test(each_allocation_can_be_the_one_that_fails),
+        cmocka_unit_test(runs_nest),
+        cmocka_unit_test(lists_keep_what_was_pushed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
