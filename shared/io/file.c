@@ -146,8 +146,9 @@ int file_make_folder(const char *name, unsigned mode, struct error *err)
             break;
     }
     if (!file_is_folder(name))
-        return error_set(err, ERROR_FILE, "cannot make folder %.*s: a file of that name stands there",
-                         SHOWN_NAME, name);
+        return error_set(err, ERROR_FILE,
+                         "cannot make folder %.*s: a file of that name stands there", SHOWN_NAME,
+                         name);
     return 0;
 }
 

@@ -1,8 +1,8 @@
 /* http_client.c: libcurl's multi interface on a loop, and the life of a call.
  *
- * libcurl tells which sockets and which timer it wants; the loop tells libcurl when they are ready. libcurl
- * must not be entered again from its own callbacks, so sends and cancellations that happen there are
- * put off until it has returned (`busy`, settle). */
+ * libcurl tells which sockets and which timer it wants; the loop tells libcurl when they are
+ * ready. libcurl must not be entered again from its own callbacks, so sends and cancellations
+ * that happen there are put off until it has returned (`busy`, settle). */
 #include "io/http_client_internal.h"
 
 #include "base/memory.h"
@@ -105,8 +105,9 @@ curl_socket_t http_client_on_open(void *context, curlsocktype purpose,
     return fd;
 }
 
-/* libcurl sends a request again, of whatever method, when a reused connection closes before the first
- * byte of an answer. The peer may have acted by then: what is not safe to repeat is not repeated. */
+/* libcurl sends a request again, of whatever method, when a reused connection closes before the
+ * first byte of an answer. The peer may have acted by then: what is not safe to repeat is not
+ * repeated. */
 int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_port,
                            int own_port)
 {

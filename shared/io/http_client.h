@@ -58,8 +58,8 @@ struct http_request {
     int64_t timeout_ms;     /* whole request; 0 = LIMIT_ANSWER_TIME; -1 = none (a watch) */
     int64_t silence_ms;     /* give up after so long without a byte; 0 = never */
     size_t answer_bytes_max; /* 0 = LIMIT_ANSWER_BODY */
-    /* If set, a 2xx body goes here as it comes, in pieces; false ends the call with ERROR_CANCELLED.
-     * Other statuses' bodies are collected into the response. */
+    /* If set, a 2xx body goes here as it comes, in pieces; false ends the call with
+     * ERROR_CANCELLED. Other statuses' bodies are collected into the response. */
     bool (*on_data)(void *context, struct str piece);
     /* Once, from the loop, never from within http_send. The response is borrowed for the call. */
     void (*on_done)(void *context, const struct http_response *response);

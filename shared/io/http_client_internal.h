@@ -79,7 +79,8 @@ struct http_call {
     void *context;
 };
 
-/* http_client_request.c: fill the call's handle from the request. -1: `err` says what is wrong with it. */
+/* http_client_request.c: fill the call's handle from the request. -1: `err` says what is wrong
+ * with it. */
 int http_client_prepare(struct http_call *call, const struct http_request *request,
                         struct error *err);
 

@@ -1,5 +1,5 @@
-/* http_client_request.c: a request as libcurl's options. What a peer or a file could have put into it
- * (a URL, a token, a header) is checked for bytes that would end a line. */
+/* http_client_request.c: a request as libcurl's options. What a peer or a file could have put
+ * into it (a URL, a token, a header) is checked for bytes that would end a line. */
 #include "io/http_client_internal.h"
 
 #include "base/limits.h"
@@ -113,8 +113,8 @@ static int set_url(struct http_call *call, struct str text, struct error *err)
     /* The query may hold what nobody should read in a message. */
     if (code != CURLUE_OK) {
         ptrdiff_t query = str_find_char(text, '?', 0);
-        struct str shown = str_shown(arena, str_slice(text, 0, query < 0 ? text.len : (size_t)query),
-                                     SHOWN_BYTES);
+        size_t end = query < 0 ? text.len : (size_t)query;
+        struct str shown = str_shown(arena, str_slice(text, 0, end), SHOWN_BYTES);
 
         if (code == CURLUE_USER_NOT_ALLOWED)
             shown = STR("with a user name in it");

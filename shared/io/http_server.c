@@ -13,8 +13,8 @@
 
 enum {
     BACKLOG = 1024,
-    /* Of one connection: headers, what is kept of them, and a TLS record's worth of body. Up to 32 KiB it is
-     * taken from the heap, and pages that are not touched cost nothing. */
+    /* Of one connection: headers, what is kept of them, and a TLS record's worth of body. Up to
+     * 32 KiB it is taken from the heap, and pages that are not touched cost nothing. */
     CONNECTION_BYTES = 32 * 1024,
     HOST_BYTES_MAX = 64,
 };
@@ -239,8 +239,8 @@ void http_server_drain(struct http_server *server, int64_t drain_ms)
     if (!server->daemon)
         return;
     atomic_store(&server->draining, true);
-    /* Shut, not closed: a thread of libmicrohttpd may be about to accept, and the number must not become
-     * another file's meanwhile. */
+    /* Shut, not closed: a thread of libmicrohttpd may be about to accept, and the number must
+     * not become another file's meanwhile. */
     if (MHD_quiesce_daemon(server->daemon) >= 0)
         shutdown(server->listen_fd, SHUT_RDWR);
     wait_until_idle(server, drain_ms);

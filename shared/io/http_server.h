@@ -53,14 +53,15 @@ struct http_server_options {
     uint32_t connections_max;             /* 0 = LIMIT_CONNECTIONS */
     uint32_t connections_per_address_max; /* 0 = LIMIT_CONNECTIONS_PER_ADDRESS */
     int64_t handshake_ms;                 /* 0 = LIMIT_HANDSHAKE_TIME */
-    /* From a request's first byte to the last of its answer: 0 = LIMIT_REQUEST_TIME. -1: none for the answer
-     * (handlers that wait), and LIMIT_ANSWER_TIME for the request. Streams are exempt once they began. */
+    /* From a request's first byte to the last of its answer: 0 = LIMIT_REQUEST_TIME. -1: none
+     * for the answer (handlers that wait), and LIMIT_ANSWER_TIME for the request. Streams are
+     * exempt once they began. */
     int64_t request_ms;
     int64_t idle_ms;                      /* 0 = LIMIT_IDLE_TIME */
     size_t bodies_max;                    /* 0 = LIMIT_REVIEW_BODIES_ALL */
-    size_t arena_budget;                  /* of one request, beside 4 x its body; 0 = LIMIT_REVIEW_ARENA */
-    /* Called when an exchange ended, from its thread; for metrics and access logs. May be NULL. Of a
-     * request that was refused before its handler, the view has no route, arena or body. */
+    size_t arena_budget; /* of one request, beside 4 x its body; 0 = LIMIT_REVIEW_ARENA */
+    /* Called when an exchange ended, from its thread; for metrics and access logs. May be NULL.
+     * Of a request that was refused before its handler, the view has no route, arena or body. */
     void (*on_end)(void *context, const struct http_exchange_view *view, int status,
                    int64_t duration_us);
 };

@@ -1,12 +1,14 @@
 /* http_server_bounds.c: the absolute times of a connection.
  *
- * libmicrohttpd's own timeout counts inactivity only, so one byte a second keeps a connection for
- * ever. One watchdog thread looks at every connection four times a second and shuts the socket of one whose
- * handshake, request or idleness is over its bound; libmicrohttpd then finds it closed and cleans up.
+ * libmicrohttpd's own timeout counts inactivity only, so one byte a second keeps a connection
+ * for ever. One watchdog thread looks at every connection four times a second and shuts the
+ * socket of one whose handshake, request or idleness is over its bound; libmicrohttpd then finds
+ * it closed and cleans up.
  *
- * That a request has begun shows, before its headers are complete, only in the kernel's count of received
- * bytes: more than there were when the connection fell idle. A pipelined request's first bytes may lie below
- * that mark; then the request counts from its next byte, or as idle, which ends too. */
+ * That a request has begun shows, before its headers are complete, only in the kernel's count of
+ * received bytes: more than there were when the connection fell idle. A pipelined request's
+ * first bytes may lie below that mark; then the request counts from its next byte, or as idle,
+ * which ends too. */
 #include "http_server_internal.h"
 
 #include "base/limits.h"
@@ -21,7 +23,8 @@
 
 enum {
     LOOK_MS = 250,
-    /* A peer that takes or acknowledges nothing for so long is gone: for streams, whose time has no end. */
+    /* A peer that takes or acknowledges nothing for so long is gone: for streams, whose time has
+     * no end. */
     UNACKNOWLEDGED_MS = 60000,
     KEEPALIVE_IDLE_S = 30,
 };

@@ -1,9 +1,10 @@
-/* http_server_internal.h: what the files of the HTTP server share. libmicrohttpd's and GnuTLS' types
- * stop here.
+/* http_server_internal.h: what the files of the HTTP server share. libmicrohttpd's and GnuTLS'
+ * types stop here.
  *
- * A connection is a record of ours beside libmicrohttpd's, made and freed by its notifications. Its
- * thread (an event thread, or one of its own) writes the phase; the watchdog reads it and shuts the
- * socket of one that is over a bound. A connection has one exchange at a time, kept in the record. */
+ * A connection is a record of ours beside libmicrohttpd's, made and freed by its notifications.
+ * Its thread (an event thread, or one of its own) writes the phase; the watchdog reads it and
+ * shuts the socket of one that is over a bound. A connection has one exchange at a time, kept in
+ * the record. */
 #ifndef HERD_IO_HTTP_SERVER_INTERNAL_H
 #define HERD_IO_HTTP_SERVER_INTERNAL_H
 

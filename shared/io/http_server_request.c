@@ -1,7 +1,8 @@
 /* http_server_request.c: from a request's headers to its handler.
  *
- * libmicrohttpd calls once when the headers are there, then for each piece of the body, then once more.
- * Whatever can be refused is refused at the first call, before a byte of the body is read. */
+ * libmicrohttpd calls once when the headers are there, then for each piece of the body, then
+ * once more. Whatever can be refused is refused at the first call, before a byte of the body is
+ * read. */
 #include "http_server_internal.h"
 
 #include "base/limits.h"
@@ -320,8 +321,9 @@ static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, cons
     return MHD_YES;
 }
 
-/* libmicrohttpd has cut the query into arguments by now. As it decodes nothing (http_server_keep_raw) but
- * '+', which becomes a space, putting them together again gives what was sent. */
+/* libmicrohttpd has cut the query into arguments by now. As it decodes nothing
+ * (http_server_keep_raw) but '+', which becomes a space, putting them together again gives what
+ * was sent. */
 static struct str take_query(struct http_exchange *exchange)
 {
     struct strbuf query = strbuf_new(exchange->view.arena, 0);
@@ -344,8 +346,8 @@ static void run_handler(void *context)
     exchange->view.route->handle(exchange, exchange->connection->server->options.context);
 }
 
-/* Event threads run one handler each, so each may count with its whole budget. With a thread for each
- * connection most wait or stream: what they use is counted once they have answered. */
+/* Event threads run one handler each, so each may count with its whole budget. With a thread for
+ * each connection most wait or stream: what they use is counted once they have answered. */
 static size_t arena_charge(const struct http_exchange *exchange)
 {
     const struct http_server_options *options = &exchange->connection->server->options;

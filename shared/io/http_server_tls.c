@@ -1,8 +1,9 @@
 /* http_server_tls.c: the certificate of each handshake, and the client's.
  *
- * libmicrohttpd's TLS is GnuTLS. It asks for the certificate at each handshake; the answer is an immutable
- * `served` pair that lives until the last connection that was shown it has gone, so a new pair in
- * the tls_source needs no pause and no lock in the handshake beyond taking a reference. */
+ * libmicrohttpd's TLS is GnuTLS. It asks for the certificate at each handshake; the answer is an
+ * immutable `served` pair that lives until the last connection that was shown it has gone, so a
+ * new pair in the tls_source needs no pause and no lock in the handshake beyond taking a
+ * reference. */
 #include "http_server_internal.h"
 
 #include "base/memory.h"
@@ -183,7 +184,8 @@ static bool is_verified(gnutls_session_t session)
     return gnutls_certificate_verify_peers(session, &purpose, 1, &faults) == 0 && faults == 0;
 }
 
-/* The `index`th value of a name's part; false if there is none, or one that could pass for several. */
+/* The `index`th value of a name's part; false if there is none, or one that could pass for
+ * several. */
 static bool name_part(gnutls_x509_crt_t certificate, const char *oid, unsigned index,
                       struct strbuf *out)
 {

@@ -1,8 +1,9 @@
 /* loop.c: epoll, a heap of timers, and an eventfd that other threads ring.
  *
- * One turn: wait, take the time, run what is ready, run what was posted, fire what is due. A watch that is
- * freed while a turn is under way stays as a tombstone until its end, because the kernel may have handed
- * out an event for it in the same batch. A timer is off the heap before it fires, so it may go at once. */
+ * One turn: wait, take the time, run what is ready, run what was posted, fire what is due. A
+ * watch that is freed while a turn is under way stays as a tombstone until its end, because the
+ * kernel may have handed out an event for it in the same batch. A timer is off the heap before
+ * it fires, so it may go at once. */
 #include "io/loop.h"
 
 #include "base/memory.h"

@@ -59,7 +59,8 @@ static void readable(void *context, int events)
         watch->taken(watch->context, (int)info.ssi_signo);
 }
 
-struct signal_watch *signal_watch_create(struct loop *loop, void (*taken)(void *context, int number),
+struct signal_watch *signal_watch_create(struct loop *loop,
+                                         void (*taken)(void *context, int number),
                                          void *context)
 {
     struct signal_watch *watch = mem_new(struct signal_watch);

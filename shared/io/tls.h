@@ -1,9 +1,9 @@
-/* tls.h: certificates: read, check, watch and issue them (OpenSSL); serve them (GnuTLS, which is what
- * libmicrohttpd's TLS is).
+/* tls.h: certificates: read, check, watch and issue them (OpenSSL); serve them (GnuTLS, which is
+ * what libmicrohttpd's TLS is).
  *
- * A tls_source is the certificate a server shows. It follows two files (the kubelet swaps them by a
- * link), takes a new pair only when it is whole (parses, key and certificate match, not expired),
- * and otherwise keeps the last good one and says why. */
+ * A tls_source is the certificate a server shows. It follows two files (the kubelet swaps them
+ * by a link), takes a new pair only when it is whole (parses, key and certificate match, not
+ * expired), and otherwise keeps the last good one and says why. */
 #ifndef HERD_IO_TLS_H
 #define HERD_IO_TLS_H
 
@@ -30,7 +30,8 @@ struct tls_pair {
     struct str key_pem;
 };
 
-/* For servers: a copy of the pair in use, and its number, which grows with each new pair. Any thread. */
+/* For servers: a copy of the pair in use, and its number, which grows with each new pair. Any
+ * thread. */
 uint64_t tls_source_pair(const struct tls_source *source, struct arena *arena,
                          struct tls_pair *ret_pair);
 /* That number alone, without a lock. */

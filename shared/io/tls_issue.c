@@ -1,5 +1,5 @@
-/* tls_issue.c: new certificates, as RFC 5280 wants them: P-256 keys, random serials, names only where
- * they are looked for. */
+/* tls_issue.c: new certificates, as RFC 5280 wants them: P-256 keys, random serials, names only
+ * where they are looked for. */
 #include "io/tls_internal.h"
 
 #include <arpa/inet.h>

@@ -1,8 +1,8 @@
 /* tls_source.c: the pair that a server shows, followed through its files.
  *
- * What is in use is an immutable pair under a number; a refresh puts another in its place, and never
- * touches the old one. The two files are not read at one moment: a pair counts only if neither file
- * changed while they were read, and if the two fit. */
+ * What is in use is an immutable pair under a number; a refresh puts another in its place, and
+ * never touches the old one. The two files are not read at one moment: a pair counts only if
+ * neither file changed while they were read, and if the two fit. */
 #include "base/memory.h"
 #include "io/file.h"
 #include "io/loop.h"

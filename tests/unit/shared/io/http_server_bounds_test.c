@@ -1,4 +1,5 @@
-/* http_server_bounds_test.c: what a hostile client gets: smuggling pairs, floods and drips. Raw sockets. */
+/* http_server_bounds_test.c: what a hostile client gets: smuggling pairs, floods and drips. Raw
+ * sockets. */
 #include "support/rows.h"
 
 #include "support/loopback.h"
@@ -53,7 +54,8 @@ static const struct raw_row {
 } raw_rows[] = {
     { "a sound request", "GET / HTTP/1.1\r\n" HEAD "\r\n", "HTTP/1.1 200", false },
     { "HTTP/1.0 is answered and closed", "GET / HTTP/1.0\r\n\r\n", "HTTP/1.", true },
-    { "two lengths, equal", "POST / HTTP/1.1\r\n" HEAD "Content-Length: 1\r\nContent-Length: 1\r\n\r\nx",
+    { "two lengths, equal",
+      "POST / HTTP/1.1\r\n" HEAD "Content-Length: 1\r\nContent-Length: 1\r\n\r\nx",
       "HTTP/1.1 400", true },
     { "two lengths, different",
       "POST / HTTP/1.1\r\n" HEAD "Content-Length: 1\r\ncontent-length: 5\r\n\r\nx", "HTTP/1.1 400",
@@ -214,13 +216,15 @@ static const struct drip_row {
     const char *before;
     const char *slowly;
 } drip_rows[] = {
-    { "a drip in the request line", "", "GET /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
+    { "a drip in the request line", "",
+      "GET /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
     { "a drip in the headers", "GET / HTTP/1.1\r\nHost: a\r\nX: ", "aaaaaaaaa" },
     { "a drip in the body", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4000\r\n\r\n", "aaaa" },
     { "a drip in chunks", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
       "1\r\na\r\n" },
     { "a drip in the second request",
-      "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
+      "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+      "GET /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
 };
 
 enum { DRIPS = sizeof(drip_rows) / sizeof(drip_rows[0]) };

@@ -1,5 +1,5 @@
-/* http_tls_test.c: our client and our server trust each other for the right reasons, over TLS 1.2 and 1.3, while
- * certificates change. */
+/* http_tls_test.c: our client and our server trust each other for the right reasons, over TLS
+ * 1.2 and 1.3, while certificates change. */
 #include "support/rows.h"
 
 #include "support/loopback.h"
@@ -154,7 +154,8 @@ static void test_a_certificate_that_is_over(void **state)
     end(&fixture);
 }
 
-static struct tls_pair client_of(struct fixture *fixture, const struct tls_pair *ca, bool for_client)
+static struct tls_pair client_of(struct fixture *fixture, const struct tls_pair *ca,
+                                 bool for_client)
 {
     struct tls_request request = { .common_name = STR("anna"),
                                    .organization = STR("system:masters"),
@@ -185,7 +186,8 @@ static void test_client_certificates(void **state)
 
         rows_expect_int("without a certificate", reply.status, optional ? 200 : 401);
         if (!optional)
-            rows_expect_str("the need is told", reply.body, STR("a client certificate is needed\n"));
+            rows_expect_str("the need is told", reply.body,
+                            STR("a client certificate is needed\n"));
         else
             rows_expect_str("nobody is known", reply.body, STR("|"));
 
@@ -343,7 +345,8 @@ static void on_done(void *context, const struct http_response *response)
     next_request(load);
 }
 
-/* Every second request on a connection of its own: each handshake meets whatever certificate is there. */
+/* Every second request on a connection of its own: each handshake meets whatever certificate is
+ * there. */
 static void next_request(struct load *load)
 {
     struct http_header close_it = { STR("Connection"), STR("close") };
