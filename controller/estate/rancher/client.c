@@ -13,8 +13,11 @@ enum {
     READ_TIME_MS = 60000,    /* above the 40 s for which Rancher waits for a tunnel */
 };
 
+struct request;
+
 struct rancher_client {
     struct kube_client *kube;
+    struct request *under_way; /* newest first */
 };
 
 /* What to make of a good answer's body. */
@@ -22,6 +25,8 @@ typedef int read_answer(struct arena *arena, struct str body, struct str *ret_te
                         struct error *err);
 
 struct request {
+    struct rancher_client *rancher;
+    struct request *older, *newer;
     rancher_done *done;
     void *context;
     read_answer *read;             /* NULL: the answer's body says nothing */
@@ -38,6 +43,14 @@ struct rancher_client *rancher_client_create(struct kube_client *client)
 
 void rancher_client_free(struct rancher_client *rancher)
 {
+    if (!rancher)
+        return;
+    while (rancher->under_way) {
+        struct request *newest = rancher->under_way;
+
+        rancher->under_way = newest->older;
+        mem_free(newest);
+    }
     mem_free(rancher);
 }
 
@@ -63,6 +76,17 @@ static enum rancher_result result_of_failure(const struct kube_answer *answer)
                                                                : RANCHER_UNKNOWN;
 }
 
+static void request_free(struct request *request)
+{
+    if (request->newer)
+        request->newer->older = request->older;
+    else
+        request->rancher->under_way = request->older;
+    if (request->older)
+        request->older->newer = request->newer;
+    mem_free(request);
+}
+
 static void finish(void *context, const struct kube_answer *answer)
 {
     struct request *request = context;
@@ -83,14 +107,19 @@ static void finish(void *context, const struct kube_answer *answer)
                                                              : result_of_failure(answer);
     }
     request->done(request->context, &outcome);
-    mem_free(request);
+    request_free(request);
 }
 
-static struct request *request_new(rancher_done *done, void *context, read_answer *read,
-                                   enum error_code fine)
+static struct request *request_new(struct rancher_client *rancher, rancher_done *done,
+                                   void *context, read_answer *read, enum error_code fine)
 {
     struct request *request = mem_new(struct request);
 
+    request->rancher = rancher;
+    request->older = rancher->under_way;
+    if (request->older)
+        request->older->newer = request;
+    rancher->under_way = request;
     request->done = done;
     request->context = context;
     request->read = read;
@@ -149,7 +178,7 @@ void rancher_ensure_repo(struct rancher_client *rancher, struct str cluster_id, 
 
     kube_client_raw(rancher->kube, "POST", kube_request_path(arena, &create), "application/json",
                     create.body, READ_TIME_MS, finish,
-                    request_new(done, context, NULL, ERROR_ALREADY_EXISTS));
+                    request_new(rancher, done, context, NULL, ERROR_ALREADY_EXISTS));
 }
 
 /* "/k8s/clusters/c-m-1/v1/catalog.cattle.io.<type>/<part>/<part>" */
@@ -180,7 +209,7 @@ void rancher_resolve_version(struct rancher_client *rancher, struct str cluster_
     strbuf_lit(&path, "&version=");
     kube_percent_encode(&path, version);
     kube_client_raw(rancher->kube, "GET", strbuf_str(&path), NULL, STR(""), READ_TIME_MS, finish,
-                    request_new(done, context, read_info, ERROR_NONE));
+                    request_new(rancher, done, context, read_info, ERROR_NONE));
 }
 
 void rancher_upgrade(struct rancher_client *rancher, struct str cluster_id,
@@ -193,7 +222,7 @@ void rancher_upgrade(struct rancher_client *rancher, struct str cluster_id,
     strbuf_lit(&path, "?action=upgrade");
     kube_client_raw(rancher->kube, "POST", strbuf_str(&path), "application/json",
                     wire_upgrade_body(arena, upgrade), ACTION_TIME_MS, finish,
-                    request_new(done, context, read_output, ERROR_NONE));
+                    request_new(rancher, done, context, read_output, ERROR_NONE));
 }
 
 void rancher_uninstall(struct rancher_client *rancher, struct str cluster_id,
@@ -206,7 +235,7 @@ void rancher_uninstall(struct rancher_client *rancher, struct str cluster_id,
     strbuf_lit(&path, "?action=uninstall");
     kube_client_raw(rancher->kube, "POST", strbuf_str(&path), "application/json",
                     wire_uninstall_body(arena), ACTION_TIME_MS, finish,
-                    request_new(done, context, read_output, ERROR_NOT_FOUND));
+                    request_new(rancher, done, context, read_output, ERROR_NOT_FOUND));
 }
 
 void rancher_remove_lock(struct rancher_client *rancher, struct str cluster_id,
@@ -229,7 +258,7 @@ void rancher_remove_lock(struct rancher_client *rancher, struct str cluster_id,
         return;
     }
     kube_client_raw(rancher->kube, "DELETE", kube_request_path(arena, &remove), NULL, STR(""),
-                    READ_TIME_MS, finish, request_new(done, context, NULL, ERROR_NOT_FOUND));
+                    READ_TIME_MS, finish, request_new(rancher, done, context, NULL, ERROR_NOT_FOUND));
 }
 
 void rancher_read_log(struct rancher_client *rancher, struct str cluster_id,
@@ -241,5 +270,5 @@ void rancher_read_log(struct rancher_client *rancher, struct str cluster_id,
 
     strbuf_lit(&path, "/logs");
     kube_client_raw(rancher->kube, "GET", strbuf_str(&path), NULL, STR(""), READ_TIME_MS, finish,
-                    request_new(done, context, read_log, ERROR_NONE));
+                    request_new(rancher, done, context, read_log, ERROR_NONE));
 }

@@ -11,8 +11,8 @@
 
 struct rancher_client;
 
-/* `client` is borrowed: Rancher's address and token. Cancels nothing when freed: whoever frees the
- * kube_client does. */
+/* `client` is borrowed: Rancher's address and token. Free it first, which cancels what is under way;
+ * contexts of requests that were, stay their owners'. */
 struct rancher_client *rancher_client_create(struct kube_client *client);
 void rancher_client_free(struct rancher_client *rancher);
 AUTO_DEFINE(rancher_client_free, struct rancher_client *)

@@ -6,6 +6,7 @@
 #include "controller/multimap.h"
 #include "runtime/informer.h"
 
+enum { START_MS = 20000 }; /* longer than any list that works takes */
 enum { FOLLOWED_APPS, FOLLOWED_OPERATIONS, FOLLOWED_REPOS, FOLLOWED_COUNT };
 
 struct cluster {
@@ -16,6 +17,7 @@ struct cluster {
     struct multimap *operations_of_release;     /* namespace/name -> namespace/operation */
     struct lookups *lookups;
     bool was_read;
+    int64_t followed_ms; /* since when */
 };
 
 struct cluster *cluster_create(const struct cluster_options *options)
@@ -177,6 +179,8 @@ void cluster_follow(struct cluster *cluster, bool follow)
         stop(cluster);
         return;
     }
+    cluster->followed_ms =
+        loop_now_ms(kube_client_loop(rancher_client_kube(cluster->options.rancher)));
     for (int i = 0; i < FOLLOWED_COUNT; i++) {
         const struct informer_options options = {
             .client = rancher_client_kube(cluster->options.rancher),
@@ -200,6 +204,12 @@ bool cluster_is_read(const struct cluster *cluster)
         if (!cluster->informers[i] || !informer_synced(cluster->informers[i]))
             return false;
     return true;
+}
+
+bool cluster_is_starting(const struct cluster *cluster, int64_t now_ms)
+{
+    return cluster->informers[0] && !cluster_is_read(cluster) &&
+           cluster_trouble(cluster).len == 0 && now_ms - cluster->followed_ms < START_MS;
 }
 
 struct str cluster_trouble(const struct cluster *cluster)

@@ -33,6 +33,8 @@ AUTO_DEFINE(cluster_free, struct cluster *)
 /* Follow it, or stop and forget what was read. */
 void cluster_follow(struct cluster *cluster, bool follow);
 bool cluster_is_read(const struct cluster *cluster);
+/* Its first lists are under way, and nothing speaks against their coming soon. */
+bool cluster_is_starting(const struct cluster *cluster, int64_t now_ms);
 /* While it is not read: why, as far as known. */
 struct str cluster_trouble(const struct cluster *cluster);
 struct lookups *cluster_lookups(struct cluster *cluster);

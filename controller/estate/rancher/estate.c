@@ -157,6 +157,11 @@ bool estate_is_listed(const struct estate *estate)
     return informer_synced(estate->list);
 }
 
+bool estate_is_troubled(const struct estate *estate)
+{
+    return informer_trouble(estate->list)->code != ERROR_NONE;
+}
+
 const struct estate_cluster *estate_get(const struct estate *estate, struct str id)
 {
     return dict_get(estate->known, id);

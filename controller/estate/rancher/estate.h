@@ -45,6 +45,8 @@ void estate_free(struct estate *estate);
 AUTO_DEFINE(estate_free, struct estate *)
 
 bool estate_is_listed(const struct estate *estate);
+/* The list cannot be read at present. */
+bool estate_is_troubled(const struct estate *estate);
 /* NULL: Rancher has no such cluster (if it is listed). */
 const struct estate_cluster *estate_get(const struct estate *estate, struct str id);
 /* Walk all, in no order that means anything. */

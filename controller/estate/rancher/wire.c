@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "text/json_write.h"
+#include "text/semver.h"
 #include "text/time.h"
 
 const struct kube_resource rancher_clusters =
@@ -283,6 +284,18 @@ int wire_info_read(struct json info, struct str *ret_version, struct error *err)
                          "Rancher described the chart without saying its version");
     *ret_version = version;
     return 0;
+}
+
+bool wire_version_fits(struct str asked, struct str given)
+{
+    struct error ignored = { .code = ERROR_NONE };
+    struct semver want;
+    struct semver got;
+
+    if (str_eq(asked, given) || semver_parse(asked, &want, &ignored) < 0)
+        return true; /* a range: Rancher chose within it */
+    return semver_parse(given, &got, &ignored) == 0 && semver_cmp(&want, &got) == 0 &&
+           (want.build.len == 0 || str_eq(want.build, got.build));
 }
 
 int wire_output_read(struct json output, struct str *ret_operation, struct error *err)

@@ -1,0 +1,317 @@
+/* main.c: herd-controller: reads its flags, starts its parts on one loop, ends in good order.
+ *
+ * Three clients: one for the lease, which nothing fences; one for the management cluster's API and
+ * one for Rancher, which send no change unless the lease is held. Followers read, and do not act. */
+#include "controller/metrics.h"
+#include "controller/options.h"
+#include "controller/reconcile/stack.h"
+#include "io/signal.h"
+#include "runtime/health.h"
+#include "runtime/leader.h"
+#include "stack/status.h"
+
+#include <stdio.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum health_check { CHECK_STACKS, CHECK_CLUSTERS, CHECK_COUNT };
+static const char *const check_names[CHECK_COUNT] = { "stacks", "clusters" };
+
+enum {
+    TICK_MS = 1000,
+    LOOP_STUCK_MS = 30000, /* /healthz fails when the loop did not turn for so long */
+    STOP_POLL_MS = 50,
+    STOP_WAIT_MS = 1500,   /* for answers under way: a successor is to act within two seconds */
+    STOP_DEADLINE_S = 10,  /* then the process ends, whatever hangs */
+};
+
+struct running {
+    const struct options *options;
+    struct loop *loop;
+    struct log *log;
+    struct metrics *metrics;
+    struct health *health;
+    struct kube_client *lease_client;
+    struct kube_client *api;
+    struct kube_client *rancher_api;
+    struct rancher_client *rancher;
+    struct recorder *recorder;
+    struct stack_reconciler *stacks;
+    struct leader *leader;
+    struct signal_watch *signals;
+    struct loop_timer *tick;
+    struct loop_timer *stopping;
+    int64_t stop_at_ms;
+    int code;
+};
+
+static bool may_write(void *context)
+{
+    const struct running *running = context;
+
+    if (!running->options->leader_elect)
+        return true;
+    return running->leader && leader_may_write(running->leader);
+}
+
+static void count_request(struct running *running, enum controller_metric counter,
+                          const char *peer, const char *verb, int status, int64_t duration_ms)
+{
+    char code[16];
+
+    snprintf(code, sizeof(code), "%d", status);
+    metrics_add(running->metrics, counter, (struct str[]){ str_of(verb), str_of(code) }, 1);
+    if (strcmp(verb, "watch") != 0)
+        metrics_observe(running->metrics, CONTROLLER_REQUEST_SECONDS,
+                        (struct str[]){ str_of(peer) }, (double)duration_ms / 1000);
+}
+
+static void on_api_request(void *context, const char *verb, struct str plural, int status,
+                           int64_t duration_ms)
+{
+    (void)plural;
+    count_request(context, CONTROLLER_API_REQUESTS, "api", verb, status, duration_ms);
+}
+
+static void on_rancher_request(void *context, const char *verb, struct str plural, int status,
+                               int64_t duration_ms)
+{
+    (void)plural;
+    count_request(context, CONTROLLER_RANCHER_REQUESTS, "rancher", verb, status, duration_ms);
+}
+
+/* Leadership. */
+
+static void began(void *context)
+{
+    struct running *running = context;
+
+    log_info(running->log, "leading", LOG_STR("identity", running->options->identity));
+    metrics_set(running->metrics, CONTROLLER_LEADER, NULL, 1);
+    stack_reconciler_pause(running->stacks, false);
+}
+
+static void lost(void *context)
+{
+    struct running *running = context;
+
+    log_error(running->log, "lease lost; this process ends, so that only one acts",
+              LOG_STR("identity", running->options->identity));
+    metrics_set(running->metrics, CONTROLLER_LEADER, NULL, 0);
+    stack_reconciler_pause(running->stacks, true);
+    running->code = PROGRAM_FAILED;
+    loop_stop(running->loop);
+}
+
+/* Stopping: no new keys; answers under way are awaited for a moment; the lease is given up. */
+
+static void released(void *context)
+{
+    struct running *running = context;
+
+    loop_stop(running->loop);
+}
+
+static void on_stopping(void *context)
+{
+    struct running *running = context;
+
+    if (stack_reconciler_busy(running->stacks) && loop_now_ms(running->loop) < running->stop_at_ms)
+        loop_timer_set(running->stopping, STOP_POLL_MS);
+    else if (running->leader)
+        leader_release(running->leader, released, running);
+    else
+        loop_stop(running->loop);
+}
+
+static void on_signal(void *context, int number)
+{
+    struct running *running = context;
+
+    if (running->stop_at_ms) {
+        loop_stop(running->loop);
+        return;
+    }
+    log_info(running->log, "stopping", LOG_INT("signal", number));
+    /* Ends the process if something below hangs: SIGALRM's default action. */
+    alarm(STOP_DEADLINE_S);
+    running->stop_at_ms = loop_now_ms(running->loop) + STOP_WAIT_MS;
+    health_shutting_down(running->health);
+    stack_reconciler_pause(running->stacks, true);
+    loop_timer_set(running->stopping, 0);
+}
+
+static void on_tick(void *context)
+{
+    struct running *running = context;
+
+    health_beat(running->health, clock_monotonic_ms(loop_clock(running->loop)), LOOP_STUCK_MS);
+    health_set(running->health, CHECK_STACKS, stack_reconciler_stacks_trouble(running->stacks));
+    health_set(running->health, CHECK_CLUSTERS,
+               stack_reconciler_clusters_trouble(running->stacks));
+    stack_reconciler_measure(running->stacks);
+    loop_timer_set(running->tick, TICK_MS);
+}
+
+/* Every series whose labels are known is there from the start. */
+static void prepare_metrics(struct metrics *metrics)
+{
+    metrics_set(metrics, CONTROLLER_BUILD_INFO, (struct str[]){ STR(HERD_VERSION) }, 1);
+    for (int phase = PHASE_PENDING; phase <= PHASE_DELETING; phase++)
+        metrics_set(metrics, CONTROLLER_STACKS,
+                    (struct str[]){ str_of(stack_phase_name((enum stack_phase)phase)) }, 0);
+    for (int state = DEPLOYMENT_UNKNOWN; state < DEPLOYMENT_REMOVED; state++)
+        metrics_set(
+            metrics, CONTROLLER_RELEASES,
+            (struct str[]){ str_of(deployment_state_name((enum deployment_state)state)) }, 0);
+}
+
+static struct kube_client *create_client(struct running *running, const struct kube_config *config,
+                                         bool fenced,
+                                         void (*on_request)(void *context, const char *verb,
+                                                            struct str plural, int status,
+                                                            int64_t duration_ms),
+                                         struct error *err)
+{
+    const struct kube_client_options options = {
+        .loop = running->loop,
+        .config = config,
+        .user_agent = "herd-controller/" HERD_VERSION,
+        .may_write = fenced ? may_write : NULL,
+        .may_write_context = running,
+        .on_request = on_request,
+        .on_request_context = running,
+    };
+
+    return kube_client_create(&options, err);
+}
+
+static int create_clients(struct running *running, struct error *err)
+{
+    const struct options *options = running->options;
+
+    running->lease_client = create_client(running, &options->api, false, on_api_request, err);
+    running->api = create_client(running, &options->api, true, on_api_request, err);
+    if (!running->lease_client || !running->api)
+        return error_wrap(err, "API server %.*s", STR_ARG(options->api.server));
+    running->rancher_api =
+        create_client(running, &options->rancher, true, on_rancher_request, err);
+    if (!running->rancher_api)
+        return error_wrap(err, "Rancher %.*s", STR_ARG(options->rancher.server));
+    running->rancher = rancher_client_create(running->rancher_api);
+    return 0;
+}
+
+static void start_parts(struct running *running, uint64_t seed)
+{
+    const struct options *options = running->options;
+
+    running->recorder = recorder_create(running->api, STR("herd-controller"), options->identity);
+    running->stacks = stack_reconciler_create(&(struct stack_reconciler_options){
+        .loop = running->loop,
+        .api = running->api,
+        .rancher = running->rancher,
+        .recorder = running->recorder,
+        .log = running->log,
+        .metrics = running->metrics,
+        .namespace_ = options->namespace_,
+        .workers = options->workers,
+        .settle_ms = options->settle_ms,
+        .resync_ms = options->resync_ms,
+        .cluster_operations_max = options->cluster_operations,
+        .plain_http_allowed = options->plain_http_allowed,
+        .seed = seed,
+    });
+    if (options->leader_elect)
+        running->leader = leader_create(&(struct leader_options){
+            .client = running->lease_client,
+            .namespace_ = options->lease_namespace,
+            .name = options->lease_name,
+            .identity = options->identity,
+            .seed = seed,
+            .began = began,
+            .lost = lost,
+            .context = running,
+        });
+    else
+        began(running);
+    running->tick = loop_timer_create(running->loop, on_tick, running);
+    running->stopping = loop_timer_create(running->loop, on_stopping, running);
+    running->signals = signal_watch_create(running->loop, on_signal, running);
+    loop_timer_set(running->tick, 0);
+}
+
+static void end(struct running *running)
+{
+    signal_watch_free(running->signals);
+    loop_timer_free(running->tick);
+    loop_timer_free(running->stopping);
+    stack_reconciler_free(running->stacks);
+    recorder_free(running->recorder);
+    leader_free(running->leader);
+    kube_client_free(running->rancher_api);
+    rancher_client_free(running->rancher);
+    kube_client_free(running->api);
+    kube_client_free(running->lease_client);
+    health_free(running->health);
+    metrics_free(running->metrics);
+    loop_free(running->loop);
+}
+
+static int run(const struct options *options, struct log *log, uint64_t seed)
+{
+    struct running running = { .options = options, .log = log, .code = PROGRAM_OK };
+    struct error err = { .code = ERROR_NONE };
+
+    running.loop = loop_create();
+    running.metrics = metrics_create(controller_metrics, CONTROLLER_METRIC_COUNT);
+    prepare_metrics(running.metrics);
+    if (create_clients(&running, &err) < 0) {
+        program_refuse(&controller_program, &err);
+        end(&running);
+        return PROGRAM_USAGE;
+    }
+    running.health = health_create(options->listen_host, options->listen_port, check_names,
+                                   CHECK_COUNT, running.metrics, &err);
+    if (!running.health) {
+        program_refuse(&controller_program, &err);
+        end(&running);
+        return PROGRAM_FAILED;
+    }
+    start_parts(&running, seed);
+    log_info(log, "serving", LOG_INT("metrics_port", health_port(running.health)),
+             LOG_STR("api", options->api.server), LOG_STR("rancher", options->rancher.server));
+    loop_run(running.loop);
+    log_info(log, "stopped", LOG_INT("code", running.code));
+    end(&running);
+    return running.code;
+}
+
+int main(int argc, char **argv)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct flag_values flags;
+    struct options options;
+    struct error err = { .code = ERROR_NONE };
+    uint64_t seed = 0;
+
+    signal_setup();
+
+    int code = program_parse(&controller_program, argc, argv, arena, &flags);
+
+    if (code != PROGRAM_GO_ON)
+        return code;
+    if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+        seed = (uint64_t)clock_wall_ms(system_clock()) ^ (uint64_t)getpid();
+    if (options_read(arena, &flags, seed, &options, &err) < 0)
+        return program_refuse(&controller_program, &err);
+    if (options.version) {
+        printf("herd-controller %s\n", HERD_VERSION);
+        return PROGRAM_OK;
+    }
+
+    AUTO(log_free) struct log *log = program_log(&controller_program, &flags);
+
+    program_log_flags(log, &flags);
+    return run(&options, log, seed);
+}

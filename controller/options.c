@@ -1,0 +1,184 @@
+/* options.c: from flags to what the parts are created with. */
+#include "controller/options.h"
+
+#include "base/limits.h"
+#include "io/file.h"
+#include "kube/names.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum flag_id {
+#define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help) FLAG_##id,
+#include "controller/flags.def"
+#undef FLAG
+    FLAG_COUNT
+};
+
+static const struct flag_row flag_rows[FLAG_COUNT] = {
+#define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help)         \
+    [FLAG_##id] = { name, FLAG_##type, fallback, unit, min, max, environment, choices, secret, help },
+#include "controller/flags.def"
+#undef FLAG
+};
+
+const struct program controller_program = {
+    "herd-controller",
+    "The controller of Herd: brings what Stacks say to their clusters through Rancher, and keeps their "
+    "status true.",
+    flag_rows,
+    FLAG_COUNT,
+};
+
+enum { TOKEN_BYTES_MAX = 64 * 1024, CA_BYTES_MAX = 1024 * 1024 };
+
+static struct str text_of(const struct flag_values *flags, enum flag_id id)
+{
+    return flags->values[id].text;
+}
+
+/* The order of Kubernetes' own controllers: what was named, the environment, the pod, the home. */
+static int read_api(struct arena *arena, const struct flag_values *flags,
+                    struct kube_config *ret_config, struct error *err)
+{
+    const char *file = str_z(arena, text_of(flags, FLAG_KUBECONFIG));
+    const char *context = str_z(arena, text_of(flags, FLAG_CONTEXT));
+    bool named = *file || *context;
+
+    if (flags->values[FLAG_IN_CLUSTER].number) {
+        if (named)
+            return error_set(err, ERROR_BAD_REQUEST,
+                             "--in-cluster excludes --kubeconfig and --context; give one of both");
+        return kube_config_in_cluster(arena, ret_config, err);
+    }
+    if (!named && !getenv("KUBECONFIG") && getenv("KUBERNETES_SERVICE_HOST"))
+        return kube_config_in_cluster(arena, ret_config, err);
+    return kube_config_load(arena, file, context, ret_config, err);
+}
+
+static int read_token_file(struct arena *arena, struct str name, struct error *err)
+{
+    struct str token;
+
+    if (name.len == 0)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--rancher-token-file is not set; name a file with a Rancher API token "
+                         "(Rancher: Account & API Keys)");
+    if (file_read(arena, str_z(arena, name), TOKEN_BYTES_MAX, &token, err) < 0)
+        return error_wrap(err, "--rancher-token-file");
+    token = str_trim(token);
+    if (token.len == 0)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--rancher-token-file: %.*s is empty; put a Rancher API token into it",
+                         STR_ARG(name));
+    if (str_find_char(token, ':', 0) < 0 && !str_starts(token, STR("ext/")))
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--rancher-token-file: %.*s does not hold a Rancher API token, which looks "
+                         "like token-abcde:secret",
+                         STR_ARG(name));
+    return 0;
+}
+
+static int read_rancher(struct arena *arena, const struct flag_values *flags,
+                        struct kube_config *ret_config, struct error *err)
+{
+    struct str url = text_of(flags, FLAG_RANCHER_URL);
+    struct str ca_file = text_of(flags, FLAG_RANCHER_CA_FILE);
+    struct str token_file = text_of(flags, FLAG_RANCHER_TOKEN_FILE);
+    struct str ca = STR("");
+
+    if (url.len == 0)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--rancher-url is not set; give Rancher's address, e.g. "
+                         "--rancher-url https://rancher.example.com");
+    if (!str_starts(url, STR("https://")) || url.len == sizeof("https://") - 1)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--rancher-url: '%.*s' is not an https:// address", STR_ARG(url));
+    if (read_token_file(arena, token_file, err) < 0)
+        return -1;
+    if (ca_file.len &&
+        file_read(arena, str_z(arena, ca_file), CA_BYTES_MAX, &ca, err) < 0)
+        return error_wrap(err, "--rancher-ca-file");
+    if (ca_file.len && str_find(ca, STR("-----BEGIN CERTIFICATE-----"), 0) < 0)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--rancher-ca-file: %.*s holds no PEM certificate", STR_ARG(ca_file));
+    while (url.at[url.len - 1] == '/')
+        url.len--;
+    *ret_config = (struct kube_config){
+        .server = url,
+        .ca_pem = ca,
+        .certificate_pem = STR(""),
+        .key_pem = STR(""),
+        .token = STR(""),
+        .token_file = token_file,
+        .tls_server_name = STR(""),
+        .namespace_ = STR(""),
+        .insecure = flags->values[FLAG_RANCHER_INSECURE].number != 0,
+    };
+    return 0;
+}
+
+static int read_lease(struct arena *arena, const struct flag_values *flags, uint64_t seed,
+                      struct options *options, struct error *err)
+{
+    struct str identity = text_of(flags, FLAG_LEADER_IDENTITY);
+    struct str namespace_ = text_of(flags, FLAG_LEADER_NAMESPACE);
+    char host[256] = "herd-controller";
+
+    options->leader_elect = flags->values[FLAG_LEADER_ELECT].number != 0;
+    options->lease_name = text_of(flags, FLAG_LEADER_NAME);
+    if (namespace_.len == 0)
+        namespace_ = options->api.namespace_.len ? options->api.namespace_ : STR("default");
+    options->lease_namespace = namespace_;
+    if (identity.len == 0) {
+        gethostname(host, sizeof(host) - 1);
+        identity = str_of(host);
+    }
+    /* A restarted process is another one: it must not take its predecessor's lease for its own. */
+    options->identity = str_fmt(arena, "%.*s_%016llx", STR_ARG(str_slice(identity, 0, 100)),
+                                (unsigned long long)seed);
+    if (kube_not_dns1123_subdomain(options->lease_name))
+        return error_set(err, ERROR_BAD_REQUEST, "--leader-elect-name: '%.*s': %s",
+                         STR_ARG(options->lease_name),
+                         kube_not_dns1123_subdomain(options->lease_name));
+    if (kube_not_dns1123_label(namespace_))
+        return error_set(err, ERROR_BAD_REQUEST, "--leader-elect-namespace: '%.*s': %s",
+                         STR_ARG(namespace_), kube_not_dns1123_label(namespace_));
+    return 0;
+}
+
+int options_read(struct arena *arena, const struct flag_values *flags, uint64_t seed,
+                 struct options *ret_options, struct error *err)
+{
+    struct options options = {
+        .namespace_ = text_of(flags, FLAG_NAMESPACE),
+        .workers = (uint32_t)flags->values[FLAG_WORKERS].number,
+        .cluster_operations = (uint32_t)flags->values[FLAG_CLUSTER_OPERATIONS].number,
+        .settle_ms = flags->values[FLAG_RANCHER_SETTLE].number,
+        .resync_ms = flags->values[FLAG_RESYNC].number,
+        .plain_http_allowed = flags->values[FLAG_ALLOW_PLAIN_HTTP].number != 0,
+        .version = flags->values[FLAG_VERSION].number != 0,
+    };
+
+    if (options.version) {
+        *ret_options = options;
+        return 0;
+    }
+    if (flags->rest.count)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "herd-controller takes flags only, not '%.*s'; --help lists them",
+                         STR_ARG(flags->rest.items[0]));
+    if (options.namespace_.len && kube_not_dns1123_label(options.namespace_))
+        return error_set(err, ERROR_BAD_REQUEST, "--namespace: '%.*s': %s",
+                         STR_ARG(options.namespace_),
+                         kube_not_dns1123_label(options.namespace_));
+    if (address_parse(arena, text_of(flags, FLAG_METRICS_LISTEN), &options.listen_host,
+                      &options.listen_port, err) < 0)
+        return error_wrap(err, "--metrics-listen");
+    if (read_rancher(arena, flags, &options.rancher, err) < 0 ||
+        read_api(arena, flags, &options.api, err) < 0 ||
+        read_lease(arena, flags, seed, &options, err) < 0)
+        return -1;
+    *ret_options = options;
+    return 0;
+}

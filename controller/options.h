@@ -1,0 +1,33 @@
+/* options.h: the flags of herd-controller, read and checked: all that can be refused is refused here,
+ * before anything starts. */
+#ifndef HERD_CONTROLLER_OPTIONS_H
+#define HERD_CONTROLLER_OPTIONS_H
+
+#include "io/program.h"
+#include "runtime/kubeconfig.h"
+
+extern const struct program controller_program;
+
+struct options {
+    struct kube_config api;
+    struct kube_config rancher;
+    struct str namespace_;
+    uint32_t workers;
+    uint32_t cluster_operations;
+    int64_t settle_ms;
+    int64_t resync_ms;
+    bool plain_http_allowed;
+    bool leader_elect;
+    struct str lease_namespace;
+    struct str lease_name;
+    struct str identity;
+    const char *listen_host;
+    uint16_t listen_port;
+    bool version;
+};
+
+/* -1: one line that says which flag or file, what is wrong with it and how to mend it. */
+int options_read(struct arena *arena, const struct flag_values *flags, uint64_t seed,
+                 struct options *ret_options, struct error *err);
+
+#endif

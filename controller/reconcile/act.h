@@ -1,0 +1,55 @@
+/* act.h: carry out what a plan asks for: all writing but the status is here, and no planning.
+ *
+ * Whatever comes of an action, its Stack is looked at again. What the next look cannot see by itself
+ * is remembered until the status has it: that a request was refused, and so had no effect. A request
+ * that is under way is not sent a second time. */
+#ifndef HERD_CONTROLLER_RECONCILE_ACT_H
+#define HERD_CONTROLLER_RECONCILE_ACT_H
+
+#include "base/metric.h"
+#include "controller/estate/rancher/estate.h"
+#include "io/log.h"
+#include "stack/plan.h"
+
+struct actor;
+
+struct actor_options {
+    struct kube_client *api;
+    struct rancher_client *rancher;
+    struct estate *estate;
+    struct loop *loop;
+    struct log *log;
+    struct metrics *metrics;
+    /* Look at the Stack again. */
+    void (*again)(void *context, struct str key);
+    /* The Stack itself was written, and has that resourceVersion now. */
+    void (*written)(void *context, struct str key, struct str resource_version);
+    void *context;
+};
+
+struct actor *actor_create(const struct actor_options *options);
+/* Before the clients are freed that it acts through. */
+void actor_free(struct actor *actor);
+AUTO_DEFINE(actor_free, struct actor *)
+
+/* One plan, whose status was acknowledged. Everything is read before it returns. */
+struct acting {
+    struct str key;
+    const struct stack *stack;
+    struct str resource_version; /* of the Stack, newest known */
+    const struct observed *observed;
+    const struct plan *plan;
+};
+void actor_act(struct actor *actor, struct arena *arena, const struct acting *acting);
+
+/* Put what is remembered of `key` into `status`, for the next plan. Gives a number for
+ * actor_drop_notes: once that status was written, what went into it is forgotten. */
+uint64_t actor_apply_notes(struct actor *actor, struct arena *arena, struct str key,
+                           struct str uid, int64_t now_wall_ms, struct stack_status *status);
+void actor_drop_notes(struct actor *actor, struct str key, uint64_t number);
+/* The Stack is gone. */
+void actor_forget(struct actor *actor, struct str key);
+
+uint32_t actor_in_flight(const struct actor *actor);
+
+#endif

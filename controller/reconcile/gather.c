@@ -1,0 +1,429 @@
+/* gather.c: judge the Stack again, pick its clusters, say what it wants to hear of, read that. */
+#include "controller/reconcile/gather.h"
+
+#include "base/map.h"
+#include "controller/reconcile/kept_stack.h"
+
+#include <stdlib.h>
+
+/* One gathering at work. */
+struct gathering {
+    const struct gather_sources *sources;
+    struct arena *arena;
+    struct gathered *to;
+    struct str key;
+    int64_t now_ms;
+    bool deleting;
+    struct str_list cluster_ids; /* sorted, each once */
+    struct map *targeted;        /* ids that the Stack names or selects */
+    struct cluster_question question;
+};
+
+static int judge(struct gathering *g, const struct kube_object *object, struct error *err)
+{
+    struct facts facts = { .plain_http_allowed = g->sources->plain_http_allowed };
+    struct rule_severities severities = rule_severities_default();
+    struct json none = { NULL, 0 };
+    struct json root;
+
+    if (json_read(g->arena, kept_stack_object(kube_object_kept(object)), &json_limits_default,
+                  &root, err) < 0)
+        return -1;
+    g->to->verdict = stack_judge(g->arena, root, none, &facts, &severities);
+    g->to->stack = g->to->verdict.stack;
+    g->to->before = stack_status_read(g->arena, g->to->stack->status_json);
+    g->deleting = g->to->stack->meta.deletion_timestamp.len != 0;
+    return 0;
+}
+
+/* Clusters. */
+
+static void pick(struct gathering *g, struct str id, bool targeted)
+{
+    static char mark;
+
+    if (targeted)
+        map_put(g->targeted, id, &mark);
+    str_list_push(&g->cluster_ids, id);
+}
+
+static void pick_targets(struct gathering *g)
+{
+    const struct stack_targets *targets = &g->to->stack->spec.targets;
+    const struct estate_cluster *cluster;
+
+    for (uint32_t i = 0; i < targets->cluster_ids.count; i++)
+        pick(g, targets->cluster_ids.items[i], true);
+    if (label_selector_is_empty(&targets->selector))
+        return;
+
+    struct selector selector = label_selector_compile(g->arena, &targets->selector);
+
+    if (selector.all.count == 0)
+        return;
+    for (size_t cursor = 0; estate_next(g->sources->estate, &cursor, &cluster);)
+        /* Rancher's own cluster is never meant by labels. */
+        if (!cluster->internal &&
+            selector_matches_pairs(&selector, cluster->pairs, cluster->pair_count))
+            pick(g, str_dup(g->arena, cluster->id), true);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static void pick_clusters(struct gathering *g)
+{
+    const struct stack_status *before = &g->to->before;
+
+    g->cluster_ids = str_list_new(g->arena, 16);
+    g->targeted = map_new(g->arena, 16);
+    /* Targets of a Stack that cannot be carried out mean nothing; what it has is still looked at. */
+    if (g->to->verdict.problems.denied == 0)
+        pick_targets(g);
+    for (uint32_t i = 0; i < before->target_clusters.count; i++)
+        pick(g, before->target_clusters.items[i], false);
+    for (uint32_t i = 0; i < before->deployments.count; i++)
+        pick(g, before->deployments.items[i].cluster_id, false);
+
+    struct str_list *ids = &g->cluster_ids;
+    uint32_t kept = 0;
+
+    if (ids->count)
+        qsort(ids->items, ids->count, sizeof(*ids->items), compare_ids);
+    for (uint32_t i = 0; i < ids->count; i++)
+        if (ids->items[i].len && (kept == 0 || !str_eq(ids->items[kept - 1], ids->items[i])))
+            ids->items[kept++] = ids->items[i];
+    ids->count = kept;
+}
+
+/* What is asked of each cluster. */
+
+static void ask_release(struct gathering *g, struct map *seen, struct str namespace_,
+                        struct str name)
+{
+    static char mark;
+    struct str key = kube_key(g->arena, namespace_, name);
+
+    if (map_put(seen, key, &mark))
+        str_list_push(&g->question.releases, key);
+}
+
+static void ask_version(struct gathering *g, struct str repo, const struct chart *chart,
+                        struct str version)
+{
+    struct observed_versions *versions = &g->question.versions;
+    struct observed_version asked = {
+        .repo = repo, .chart = chart_in_repo(chart), .version = version
+    };
+
+    if (version.len == 0)
+        return;
+    for (uint32_t i = 0; i < versions->count; i++)
+        if (str_eq(versions->items[i].repo, repo) &&
+            str_eq(versions->items[i].chart, asked.chart) &&
+            str_eq(versions->items[i].version, version))
+            return;
+    observed_versions_push(versions, asked);
+}
+
+static void ask_overridden(struct gathering *g, struct str repo, const struct chart *chart)
+{
+    const struct stack_overrides *overrides = &g->to->stack->spec.overrides;
+
+    for (uint32_t i = 0; i < overrides->count; i++) {
+        const struct chart_overrides *charts = &overrides->items[i].charts;
+
+        for (uint32_t k = 0; k < charts->count; k++)
+            if (str_eq(charts->items[k].name, chart->name))
+                ask_version(g, repo, chart, charts->items[k].version);
+    }
+}
+
+static void make_question(struct gathering *g)
+{
+    const struct charts *charts = &g->to->stack->spec.charts;
+    const struct release_states *before = &g->to->before.deployments;
+    struct map *seen = map_new(g->arena, charts->count + 8);
+
+    g->question = (struct cluster_question){
+        .stack = g->key,
+        .releases = str_list_new(g->arena, charts->count),
+        .repos = str_list_new(g->arena, charts->count),
+        .versions = observed_versions_new(g->arena, charts->count),
+    };
+    for (uint32_t i = 0; i < charts->count; i++) {
+        const struct chart *chart = &charts->items[i];
+        struct str repo = release_repo_url(chart->repo);
+
+        ask_release(g, seen, chart->namespace_, chart->release_name);
+        if (!str_list_has(&g->question.repos, repo))
+            str_list_push(&g->question.repos, repo);
+        ask_version(g, repo, chart, chart->version);
+        ask_overridden(g, repo, chart);
+    }
+    for (uint32_t i = 0; i < before->count; i++)
+        ask_release(g, seen, before->items[i].namespace_, before->items[i].release_name);
+}
+
+/* What the Stack wants to hear of. */
+
+static void want(struct gathering *g, struct topics *topics, enum topic_kind kind,
+                 struct str name)
+{
+    topics_push(topics, (struct topic){ kind, kube_key(g->arena, g->to->stack->meta.namespace_,
+                                                       name) });
+}
+
+static void say_interest(struct gathering *g)
+{
+    const struct stack_spec *spec = &g->to->stack->spec;
+    struct topics topics = topics_new(g->arena, 16);
+
+    for (uint32_t i = 0; i < g->cluster_ids.count; i++)
+        topics_push(&topics, (struct topic){ TOPIC_CLUSTER, g->cluster_ids.items[i] });
+    for (uint32_t i = 0; i < g->question.releases.count; i++)
+        topics_push(&topics, (struct topic){ TOPIC_RELEASE, g->question.releases.items[i] });
+    /* To go, a Stack needs neither values nor those it once waited for. */
+    for (uint32_t i = 0; !g->deleting && i < spec->depends_on.count; i++)
+        want(g, &topics, TOPIC_STACK, spec->depends_on.items[i].name);
+    for (uint32_t i = 0; !g->deleting && i < spec->charts.count; i++) {
+        const struct chart_values *values = &spec->charts.items[i].values;
+
+        for (uint32_t k = 0; k < values->config_map_refs.count; k++)
+            want(g, &topics, TOPIC_CONFIG_MAP, values->config_map_refs.items[k].name);
+        for (uint32_t k = 0; k < values->secret_refs.count; k++)
+            want(g, &topics, TOPIC_SECRET, values->secret_refs.items[k].name);
+    }
+    interests_set(g->sources->interests, g->key, &topics);
+}
+
+/* Reading. */
+
+static struct json read_labels(struct gathering *g, struct str labels)
+{
+    struct error ignored = { .code = ERROR_NONE };
+    struct json root = { NULL, 0 };
+
+    json_read(g->arena, str_dup(g->arena, labels), &json_limits_default, &root, &ignored);
+    return root;
+}
+
+static void look_again(struct gathering *g, int64_t at_ms)
+{
+    int64_t after_ms = at_ms > g->now_ms ? at_ms - g->now_ms : 0;
+
+    if (at_ms >= 0 && (g->to->look_again_ms < 0 || after_ms < g->to->look_again_ms))
+        g->to->look_again_ms = after_ms;
+}
+
+static struct observed_cluster observe_cluster(struct gathering *g, struct str id)
+{
+    const struct estate_cluster *known = estate_get(g->sources->estate, id);
+    struct cluster *opened = estate_opened(g->sources->estate, id);
+    struct observed_cluster cluster = {
+        .id = id,
+        .display_name = id,
+        .targeted = map_get(g->targeted, id) != NULL,
+        .state = CLUSTER_UNREAD,
+        .message = STR("its Apps are being listed"),
+    };
+
+    if (!known) {
+        cluster.state = CLUSTER_GONE;
+        cluster.message = STR("Rancher has no such cluster");
+        return cluster;
+    }
+    if (known->display_name.len)
+        cluster.display_name = str_dup(g->arena, known->display_name);
+    cluster.labels = read_labels(g, known->labels);
+    if (!known->usable) {
+        cluster.state = CLUSTER_DISCONNECTED;
+        cluster.message = str_dup(g->arena, known->message);
+    } else if (opened && cluster_is_read(opened)) {
+        cluster.state = CLUSTER_READ;
+        cluster.message = STR("");
+        look_again(g, cluster_observe(opened, g->arena, &g->question, g->now_ms, &cluster));
+    } else if (opened && cluster_is_starting(opened, g->now_ms)) {
+        g->to->settling = true;
+    } else if (opened && cluster_trouble(opened).len) {
+        cluster.message = str_dup(g->arena, cluster_trouble(opened));
+    }
+    return cluster;
+}
+
+static void observe_clusters(struct gathering *g)
+{
+    struct observed *observed = &g->to->observed;
+
+    observed->clusters_known = estate_is_listed(g->sources->estate);
+    observed->clusters = observed_clusters_new(g->arena, g->cluster_ids.count);
+    if (!observed->clusters_known) {
+        g->to->settling = !estate_is_troubled(g->sources->estate);
+        return;
+    }
+    for (uint32_t i = 0; i < g->cluster_ids.count; i++)
+        observed_clusters_push(&observed->clusters, observe_cluster(g, g->cluster_ids.items[i]));
+}
+
+struct reference_source {
+    enum topic_kind kind;
+    const char *name;      /* for messages */
+    const char *not_found; /* the reason */
+};
+
+static const struct reference_source from_config_map = { TOPIC_CONFIG_MAP, "ConfigMap",
+                                                         "ConfigMapNotFound" };
+static const struct reference_source from_secret = { TOPIC_SECRET, "Secret", "SecretNotFound" };
+
+/* False: the values cannot be had; `values` says why. */
+static bool take_reference(struct gathering *g, const struct reference_source *source,
+                           const struct name_ref *ref, struct values_source *ret_source,
+                           bool *ret_skip, struct observed_values *values)
+{
+    struct str object = kube_key(g->arena, g->to->stack->meta.namespace_, ref->name);
+    struct str key = ref->key.len ? ref->key : STR("values.yaml");
+    struct str shown = str_fmt(g->arena, "%s %.*s", source->name, STR_ARG(object));
+    struct str text;
+
+    *ret_skip = false;
+    switch (references_read(g->sources->references, g->arena, source->kind, object, key, &text)) {
+    case REFERENCE_READ:
+        *ret_source = (struct values_source){ shown, text };
+        return true;
+    case REFERENCE_ABSENT:
+        *ret_skip = ref->optional;
+        values->reason = str_of(source->not_found);
+        values->message = str_fmt(g->arena, "%.*s does not exist; create it, or mark the "
+                                  "reference optional", STR_ARG(shown));
+        return ref->optional;
+    case REFERENCE_NO_KEY:
+        *ret_skip = ref->optional;
+        values->reason = STR("ValuesInvalid");
+        values->message = str_fmt(g->arena, "%.*s has no key %.*s; it has: %.*s", STR_ARG(shown),
+                                  STR_ARG(key), STR_ARG(text.len ? text : STR("none")));
+        return ref->optional;
+    case REFERENCE_BROKEN:
+        values->reason = STR("ValuesInvalid");
+        values->message = str_fmt(g->arena, "%.*s: its key %.*s cannot be decoded",
+                                  STR_ARG(shown), STR_ARG(key));
+        return false;
+    case REFERENCE_UNREAD:
+        g->to->settling = g->to->settling || text.len == 0;
+        values->reason = STR("ValuesUnread");
+        values->message = text.len ? str_fmt(g->arena, "%.*s cannot be read: %.*s",
+                                             STR_ARG(shown), STR_ARG(text))
+                                   : str_fmt(g->arena, "%.*s is being read", STR_ARG(shown));
+        return false;
+    }
+    return false;
+}
+
+static bool take_references(struct gathering *g, const struct reference_source *source,
+                            const struct name_refs *refs, struct values_source *into,
+                            uint32_t *count, struct observed_values *values)
+{
+    for (uint32_t i = 0; i < refs->count; i++) {
+        bool skip;
+
+        if (!take_reference(g, source, &refs->items[i], &into[*count], &skip, values))
+            return false;
+        if (!skip)
+            ++*count;
+    }
+    return true;
+}
+
+static struct observed_values observe_values(struct gathering *g, const struct chart *chart)
+{
+    const struct chart_values *wanted = &chart->values;
+    uint32_t count = 0;
+    struct values_source *sources =
+        arena_array(g->arena, struct values_source,
+                    wanted->config_map_refs.count + wanted->secret_refs.count + 1);
+    struct observed_values values = { .json = STR("{}"), .reason = STR(""), .message = STR("") };
+    struct error err = { .code = ERROR_NONE };
+
+    if (g->deleting ||
+        !take_references(g, &from_config_map, &wanted->config_map_refs, sources, &count,
+                         &values) ||
+        !take_references(g, &from_secret, &wanted->secret_refs, sources, &count, &values))
+        return values;
+    if (release_values(g->arena, sources, count, wanted->inline_, &values.json, &err) < 0) {
+        values.reason = STR("ValuesInvalid");
+        values.message = str_dup(g->arena, str_of(err.text));
+        return values;
+    }
+    values.ready = true;
+    values.reason = values.message = STR("");
+    return values;
+}
+
+static struct observed_stack observe_stack(struct gathering *g, struct str name)
+{
+    struct str key = kube_key(g->arena, g->to->stack->meta.namespace_, name);
+    const struct kube_object *object = kube_cache_get(g->sources->stacks, key);
+    struct observed_stack stack = { .name = name, .exists = object != NULL };
+    struct error ignored = { .code = ERROR_NONE };
+    struct json root;
+    struct kube_meta meta;
+
+    if (!object ||
+        json_read(g->arena, str_dup(g->arena, kept_stack_object(kube_object_kept(object))),
+                  &json_limits_default, &root, &ignored) < 0)
+        return stack;
+    kube_meta_read(root, &meta);
+
+    struct kube_conditions conditions =
+        kube_conditions_read(g->arena, json_walk(root, "status", "conditions", NULL));
+    const struct kube_condition *ready = kube_condition_find(&conditions, STR("Ready"));
+
+    stack.ready = ready && ready->status == CONDITION_TRUE && meta.deletion_timestamp.len == 0 &&
+                  ready->observed_generation == meta.generation;
+    return stack;
+}
+
+static void observe(struct gathering *g, int64_t now_wall_ms)
+{
+    const struct stack_spec *spec = &g->to->stack->spec;
+    struct observed *observed = &g->to->observed;
+
+    *observed = (struct observed){
+        .now_ms = now_wall_ms,
+        .values = arena_array(g->arena, struct observed_values, spec->charts.count + 1),
+        .stacks = observed_stacks_new(g->arena, spec->depends_on.count),
+        .before = &g->to->before,
+        .problems = &g->to->verdict.problems,
+        .settle_ms = g->sources->settle_ms,
+        .cluster_operations_max = g->sources->cluster_operations_max,
+    };
+    observe_clusters(g);
+    for (uint32_t i = 0; i < spec->charts.count; i++)
+        observed->values[i] = observe_values(g, &spec->charts.items[i]);
+    for (uint32_t i = 0; i < spec->depends_on.count; i++)
+        observed_stacks_push(&observed->stacks, observe_stack(g, spec->depends_on.items[i].name));
+}
+
+int gather(const struct gather_sources *sources, struct arena *arena,
+           const struct kube_object *object, int64_t now_wall_ms, int64_t now_ms,
+           struct gathered *ret_gathered, struct error *err)
+{
+    struct gathering g = {
+        .sources = sources,
+        .arena = arena,
+        .to = ret_gathered,
+        .key = kube_object_key(object),
+        .now_ms = now_ms,
+    };
+
+    ret_gathered->look_again_ms = -1;
+    ret_gathered->settling = false;
+    if (judge(&g, object, err) < 0)
+        return -1;
+    pick_clusters(&g);
+    make_question(&g);
+    say_interest(&g);
+    observe(&g, now_wall_ms);
+    return 0;
+}

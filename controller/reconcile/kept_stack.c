@@ -1,0 +1,117 @@
+/* kept_stack.c: eight hex digits (the length of the targets), the targets, the object. */
+#include "controller/reconcile/kept_stack.h"
+
+#include "kube/meta.h"
+#include "kube/selector.h"
+#include "stack/stack.h"
+#include "text/json_write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LENGTH_DIGITS = 8 };
+
+/* Members of a map of strings whose keys are Herd's own. */
+static void put_own(struct json_writer *w, struct str name, struct json map)
+{
+    struct json_iter it = json_iter(map);
+
+    json_put_key(w, name);
+    json_open_object(w);
+    while (json_next(&it)) {
+        if (!str_starts(it.key, STR(STACK_GROUP "/")))
+            continue;
+        json_put_key(w, it.key);
+        json_put_raw(w, json_raw(it.value));
+    }
+    json_close_object(w);
+}
+
+static void put_text(struct json_writer *w, struct str name, struct str text)
+{
+    if (text.len == 0)
+        return;
+    json_put_key(w, name);
+    json_put_str(w, text);
+}
+
+static void put_metadata(struct json_writer *w, struct json object)
+{
+    struct kube_meta meta;
+
+    kube_meta_read(object, &meta);
+    json_put_key(w, STR("metadata"));
+    json_open_object(w);
+    put_text(w, STR("name"), meta.name);
+    put_text(w, STR("namespace"), meta.namespace_);
+    put_text(w, STR("uid"), meta.uid);
+    put_text(w, STR("deletionTimestamp"), meta.deletion_timestamp);
+    json_field_int(w, "generation", meta.generation);
+    if (json_is(meta.finalizers, JSON_ARRAY))
+        json_field_raw(w, "finalizers", json_raw(meta.finalizers));
+    put_own(w, STR("labels"), meta.labels);
+    put_own(w, STR("annotations"), meta.annotations);
+    json_close_object(w);
+}
+
+bool keep_stack(void *context, struct json object, struct strbuf *kept)
+{
+    struct json targets = json_walk(object, "spec", "targets", NULL);
+    struct str targets_text = json_is(targets, JSON_OBJECT) ? json_raw(targets) : STR("{}");
+    struct json_writer w = json_writer(kept);
+
+    (void)context;
+    strbuf_fmt(kept, "%08x", (unsigned)targets_text.len);
+    strbuf_put(kept, targets_text);
+    json_open_object(&w);
+    json_field_str(&w, "apiVersion", STR(STACK_GROUP "/" STACK_VERSION));
+    json_field_str(&w, "kind", STR("Stack"));
+    put_metadata(&w, object);
+    if (json_get(object, STR("spec")).index)
+        json_field_raw(&w, "spec", json_raw(json_get(object, STR("spec"))));
+    if (json_get(object, STR("status")).index)
+        json_field_raw(&w, "status", json_raw(json_get(object, STR("status"))));
+    json_close_object(&w);
+    return true;
+}
+
+static size_t targets_length(struct str kept)
+{
+    char digits[LENGTH_DIGITS + 1] = "";
+
+    if (kept.len < LENGTH_DIGITS)
+        return 0;
+    memcpy(digits, kept.at, LENGTH_DIGITS);
+    return (size_t)strtoul(digits, NULL, 16);
+}
+
+struct str kept_stack_targets(struct str kept)
+{
+    return str_slice(kept, LENGTH_DIGITS, LENGTH_DIGITS + targets_length(kept));
+}
+
+struct str kept_stack_object(struct str kept)
+{
+    return str_slice(kept, LENGTH_DIGITS + targets_length(kept), kept.len);
+}
+
+bool kept_targets_pick(struct arena *arena, struct str targets, struct str cluster_id,
+                       bool internal, const struct str *pairs, uint32_t pair_count)
+{
+    struct error ignored = { .code = ERROR_NONE };
+    struct selector selector;
+    struct json root;
+
+    if (json_read(arena, targets, &json_limits_default, &root, &ignored) < 0)
+        return false;
+
+    struct json ids = json_get(root, STR("clusterIds"));
+    struct json_iter it = json_iter(ids);
+
+    while (json_next(&it))
+        if (str_eq(json_str(it.value), cluster_id))
+            return true;
+    if (internal || selector_read(arena, json_get(root, STR("selector")), &selector, &ignored) < 0)
+        return false;
+    return selector.all.count && selector_matches_pairs(&selector, pairs, pair_count);
+}

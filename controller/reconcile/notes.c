@@ -1,0 +1,120 @@
+/* notes.c: a short list for each Stack that has any; numbers only grow. */
+#include "controller/reconcile/notes.h"
+
+#include "base/map.h"
+#include "base/memory.h"
+
+struct noted {
+    struct noted *newer;
+    uint64_t number;
+    struct note note; /* its strings stand behind it */
+};
+
+struct notes {
+    struct dict *oldest_of; /* key -> struct noted */
+    uint64_t number;
+};
+
+struct notes *notes_create(void)
+{
+    struct notes *notes = mem_new(struct notes);
+
+    notes->oldest_of = dict_create();
+    return notes;
+}
+
+static void free_chain(struct noted *oldest)
+{
+    while (oldest) {
+        struct noted *newer = oldest->newer;
+
+        mem_free(oldest);
+        oldest = newer;
+    }
+}
+
+void notes_free(struct notes *notes)
+{
+    struct str key;
+    void *oldest;
+
+    if (!notes)
+        return;
+    for (size_t cursor = 0; dict_next(notes->oldest_of, &cursor, &key, &oldest);)
+        free_chain(oldest);
+    dict_free(notes->oldest_of);
+    mem_free(notes);
+}
+
+static struct str put(char **at, struct str s)
+{
+    struct str copy = str_make(*at, s.len);
+
+    if (s.len)
+        memcpy(*at, s.at, s.len);
+    *at += s.len;
+    return copy;
+}
+
+void notes_add(struct notes *notes, struct str key, const struct note *note)
+{
+    size_t bytes = note->uid.len + note->cluster_id.len + note->chart_name.len +
+                   note->reason.len + note->message.len;
+    struct noted *noted = mem_alloc(sizeof(*noted) + bytes);
+    char *at = (char *)(noted + 1);
+
+    noted->number = ++notes->number;
+    noted->note = (struct note){
+        .uid = put(&at, note->uid),
+        .cluster_id = put(&at, note->cluster_id),
+        .chart_name = put(&at, note->chart_name),
+        .reason = put(&at, note->reason),
+        .message = put(&at, note->message),
+        .terminal = note->terminal,
+    };
+
+    struct noted *newest = dict_get(notes->oldest_of, key);
+
+    if (!newest) {
+        dict_set(notes->oldest_of, key, noted);
+        return;
+    }
+    while (newest->newer)
+        newest = newest->newer;
+    newest->newer = noted;
+}
+
+uint64_t notes_apply(const struct notes *notes, struct arena *arena, struct str key,
+                     struct str uid, int64_t now_wall_ms, struct stack_status *status)
+{
+    for (const struct noted *noted = dict_get(notes->oldest_of, key); noted;
+         noted = noted->newer) {
+        const struct note *note = &noted->note;
+
+        if (str_eq(note->uid, uid))
+            stack_status_note_failure(arena, status, str_dup(arena, note->cluster_id),
+                                      str_dup(arena, note->chart_name), note->terminal,
+                                      str_dup(arena, note->reason),
+                                      str_dup(arena, note->message), now_wall_ms);
+    }
+    return notes->number;
+}
+
+void notes_drop(struct notes *notes, struct str key, uint64_t number)
+{
+    struct noted *oldest = dict_remove(notes->oldest_of, key);
+
+    while (oldest && oldest->number <= number) {
+        struct noted *newer = oldest->newer;
+
+        mem_free(oldest);
+        oldest = newer;
+    }
+    if (oldest)
+        dict_set(notes->oldest_of, key, oldest);
+}
+
+void notes_forget(struct notes *notes, struct str key)
+{
+    free_chain(dict_remove(notes->oldest_of, key));
+}

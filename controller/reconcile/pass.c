@@ -1,0 +1,286 @@
+/* pass.c: one reconcile of one Stack.
+ *
+ *   gather -> plan -> status --differs--> PATCH .../status --taken--> Events, act --> done
+ *                        '----- equal -------------------------------> act --> done
+ *
+ * The patch carries the resourceVersion that was planned from: whoever plans from an older Stack than
+ * the stored one is refused, and acts on nothing. */
+#include "controller/reconcile/stack_parts.h"
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "controller/reconcile/events.h"
+#include "text/patch.h"
+
+enum {
+    CONFLICT_WAIT_MS = 1000, /* the watch brings what we did not know earlier than that */
+    SETTLING_MS = 5000,      /* the first lists wake it earlier */
+};
+
+struct pass {
+    struct stack_reconciler *r;
+    struct pass *older, *newer;
+    struct arena *arena;
+    struct kube_object *object;
+    struct str key;
+    struct str resource_version;
+    struct gathered gathered;
+    struct stack_status stored; /* as it is in the API server */
+    struct plan plan;
+    struct stack_status status;
+    uint64_t note;
+    int64_t began_ms;
+};
+
+static double seconds_since(const struct pass *pass)
+{
+    return (double)(clock_monotonic_ms(loop_clock(pass->r->options.loop)) - pass->began_ms) / 1000;
+}
+
+static void pass_free(struct pass *pass)
+{
+    if (pass->newer)
+        pass->newer->older = pass->older;
+    else
+        pass->r->passes = pass->older;
+    if (pass->older)
+        pass->older->newer = pass->newer;
+    kube_object_unref(pass->object);
+    arena_free(pass->arena);
+    mem_free(pass);
+}
+
+void passes_free(struct stack_reconciler *r)
+{
+    while (r->passes)
+        pass_free(r->passes);
+}
+
+static void finish(struct pass *pass, enum reconcile_result result, int64_t after_ms)
+{
+    struct stack_reconciler *r = pass->r;
+    const char *name = result == RECONCILE_RETRY ? "retry" : pass->object ? "done" : "gone";
+
+    metrics_add(r->options.metrics, CONTROLLER_RECONCILES, (struct str[]){ str_of(name) }, 1);
+    metrics_observe(r->options.metrics, CONTROLLER_RECONCILE_SECONDS, NULL, seconds_since(pass));
+    if (result == RECONCILE_RETRY)
+        metrics_add(r->options.metrics, CONTROLLER_RETRIES, NULL, 1);
+    kube_controller_done(r->queue, pass->key, result, after_ms);
+    pass_free(pass);
+}
+
+static int64_t sooner(int64_t a_ms, int64_t b_ms)
+{
+    if (a_ms < 0 || b_ms < 0)
+        return a_ms < 0 ? b_ms : a_ms;
+    return a_ms < b_ms ? a_ms : b_ms;
+}
+
+static void act(struct pass *pass)
+{
+    const struct acting acting = {
+        .key = pass->key,
+        .stack = pass->gathered.stack,
+        .resource_version = pass->resource_version,
+        .observed = &pass->gathered.observed,
+        .plan = &pass->plan,
+    };
+    int64_t after_ms = sooner(pass->plan.wake_after_ms, pass->gathered.look_again_ms);
+
+    if (pass->r->options.resync_ms > 0)
+        after_ms = sooner(after_ms, pass->r->options.resync_ms);
+    actor_act(pass->r->actor, pass->arena, &acting);
+    finish(pass, RECONCILE_DONE, after_ms);
+}
+
+static void tell_people(struct pass *pass)
+{
+    const struct stack_reconciler_options *options = &pass->r->options;
+    struct kube_events events = stack_events(pass->arena, pass->gathered.stack,
+                                             pass->resource_version, &pass->stored,
+                                             &pass->status);
+
+    for (uint32_t i = 0; i < events.count; i++)
+        recorder_emit(options->recorder, &events.items[i]);
+    if (pass->stored.phase != pass->status.phase || pass->stored.observed_generation == 0)
+        log_info(options->log, "stack", LOG_STR("stack", pass->key),
+                 LOG_Z("phase", stack_phase_name(pass->status.phase)),
+                 LOG_INT("ready", pass->status.ready), LOG_INT("releases", pass->status.releases),
+                 LOG_INT("clusters", pass->status.clusters),
+                 LOG_STR("message", pass->status.message));
+}
+
+static void count_write(const struct pass *pass, const char *result)
+{
+    metrics_add(pass->r->options.metrics, CONTROLLER_STATUS_WRITES,
+                (struct str[]){ str_of(result) }, 1);
+}
+
+static void taken(struct pass *pass, struct str body)
+{
+    struct error ignored = { .code = ERROR_NONE };
+    struct json root;
+
+    if (json_read(pass->arena, str_dup(pass->arena, body), &json_limits_default, &root,
+                  &ignored) == 0) {
+        struct str version = json_str(json_walk(root, "metadata", "resourceVersion", NULL));
+
+        if (version.len)
+            pass->resource_version = version;
+        stack_await(pass->r, pass->key, version);
+    }
+    actor_drop_notes(pass->r->actor, pass->key, pass->note);
+    tell_people(pass);
+    act(pass);
+}
+
+static void on_status_written(void *context, const struct kube_answer *answer)
+{
+    struct pass *pass = context;
+
+    switch (answer->error.code) {
+    case ERROR_NONE:
+        count_write(pass, "written");
+        taken(pass, answer->body);
+        return;
+    case ERROR_CONFLICT:
+    case ERROR_NOT_FOUND:
+        count_write(pass, "conflict");
+        finish(pass, RECONCILE_DONE, CONFLICT_WAIT_MS);
+        return;
+    default:
+        count_write(pass, "failed");
+        log_warn(pass->r->options.log, "status not written", LOG_STR("stack", pass->key),
+                 LOG_Z("error", answer->error.text));
+        finish(pass, RECONCILE_RETRY, answer->retry_after_ms);
+        return;
+    }
+}
+
+/* The merge patch that makes the stored status `after`; "" if it is that already. */
+static struct str status_patch(struct pass *pass, struct str after)
+{
+    struct error ignored = { .code = ERROR_NONE };
+    struct json stored = pass->gathered.stack->status_json;
+    struct json new;
+
+    if (json_read(pass->arena, after, &json_limits_default, &new, &ignored) < 0 ||
+        (json_is(stored, JSON_OBJECT) && json_equal(stored, new)))
+        return STR("");
+
+    const struct value *before = json_is(stored, JSON_OBJECT) ? value_of(pass->arena, stored)
+                                                              : value_object(pass->arena);
+    struct value *diff = patch_merge_diff(pass->arena, before, value_of(pass->arena, new));
+    struct strbuf body = strbuf_new(pass->arena, 1024);
+    struct json_writer w = json_writer(&body);
+
+    json_open_object(&w);
+    json_put_key(&w, STR("metadata"));
+    json_open_object(&w);
+    json_field_str(&w, "resourceVersion", pass->resource_version);
+    json_close_object(&w);
+    json_field_raw(&w, "status", value_json(pass->arena, diff));
+    json_close_object(&w);
+    return strbuf_str(&body);
+}
+
+static void write_status(struct pass *pass)
+{
+    struct str body =
+        status_patch(pass, stack_status_write(pass->arena, &pass->status));
+    const struct kube_meta *meta = &pass->gathered.stack->meta;
+    const struct kube_request patch = {
+        .verb = KUBE_PATCH,
+        .resource = stack_resource,
+        .namespace_ = meta->namespace_,
+        .name = meta->name,
+        .sub_resource = STR("status"),
+        .patch_type = KUBE_PATCH_MERGE,
+        .field_manager = STR("herd-controller"),
+        .body = body,
+    };
+
+    /* What is about to go needs no last words. */
+    if (body.len == 0 || pass->plan.torn_down) {
+        actor_drop_notes(pass->r->actor, pass->key, pass->note);
+        act(pass);
+        return;
+    }
+    kube_client_call(pass->r->options.api, &patch, on_status_written, pass);
+}
+
+static int make_plan(struct pass *pass, struct error *err)
+{
+    struct stack_reconciler *r = pass->r;
+    const struct gather_sources sources = {
+        .stacks = informer_cache(r->stacks),
+        .estate = r->estate,
+        .references = r->references,
+        .interests = r->interests,
+        .settle_ms = r->options.settle_ms,
+        .cluster_operations_max = r->options.cluster_operations_max,
+        .plain_http_allowed = r->options.plain_http_allowed,
+    };
+    struct gathered *gathered = &pass->gathered;
+    int64_t now_wall_ms = clock_wall_ms(loop_clock(r->options.loop));
+
+    if (gather(&sources, pass->arena, pass->object, now_wall_ms, loop_now_ms(r->options.loop),
+               gathered, err) < 0)
+        return -1;
+    pass->stored = stack_status_read(pass->arena, gathered->stack->status_json);
+    pass->note = actor_apply_notes(r->actor, pass->arena, pass->key, gathered->stack->meta.uid,
+                                   now_wall_ms, &gathered->before);
+    pass->plan = stack_plan(pass->arena, gathered->stack, &gathered->observed);
+    pass->status =
+        stack_status_of(pass->arena, gathered->stack, &gathered->observed, &pass->plan);
+    metrics_observe(r->options.metrics, CONTROLLER_PLAN_SECONDS, NULL, seconds_since(pass));
+    return 0;
+}
+
+static struct pass *pass_new(struct stack_reconciler *r, struct str key)
+{
+    struct pass *pass = mem_new(struct pass);
+    struct kube_object *object = kube_cache_get(informer_cache(r->stacks), key);
+
+    pass->r = r;
+    pass->arena = arena_create(0);
+    pass->key = str_dup(pass->arena, key);
+    pass->began_ms = clock_monotonic_ms(loop_clock(r->options.loop));
+    if (object) {
+        pass->object = kube_object_ref(object);
+        pass->resource_version = kube_object_resource_version(object);
+    }
+    pass->older = r->passes;
+    if (pass->older)
+        pass->older->newer = pass;
+    r->passes = pass;
+    return pass;
+}
+
+void pass_begin(void *context, struct str key)
+{
+    struct stack_reconciler *r = context;
+    struct pass *pass = pass_new(r, key);
+    struct error err = { .code = ERROR_NONE };
+
+    if (!pass->object) {
+        stack_forget(r, pass->key);
+        finish(pass, RECONCILE_DONE, -1);
+        return;
+    }
+    if (stack_is_stale(r, pass->object)) {
+        finish(pass, RECONCILE_DONE, -1);
+        return;
+    }
+    if (make_plan(pass, &err) < 0) {
+        log_error(r->options.log, "stack cannot be read", LOG_STR("stack", pass->key),
+                  LOG_Z("error", err.text));
+        finish(pass, RECONCILE_RETRY, -1);
+        return;
+    }
+    if (pass->gathered.settling && pass->stored.deployments.count) {
+        finish(pass, RECONCILE_DONE, SETTLING_MS);
+        return;
+    }
+    write_status(pass);
+}

@@ -1,0 +1,48 @@
+/* stack.h: the Stack reconciler: observe, plan, write the status, act.
+ *
+ * The status is written and acknowledged before anything that changes the estate is sent: it says
+ * what is about to be asked for, and so a controller that is killed in between finds it there. */
+#ifndef HERD_CONTROLLER_RECONCILE_STACK_H
+#define HERD_CONTROLLER_RECONCILE_STACK_H
+
+#include "base/metric.h"
+#include "controller/estate/rancher/client.h"
+#include "io/log.h"
+#include "runtime/recorder.h"
+
+struct stack_reconciler;
+
+/* All borrowed. */
+struct stack_reconciler_options {
+    struct loop *loop;
+    struct kube_client *api;
+    struct rancher_client *rancher;
+    struct recorder *recorder;
+    struct log *log;
+    struct metrics *metrics;
+    struct str namespace_; /* follow the Stacks of this one only; "" = all */
+    uint32_t workers;
+    int64_t settle_ms;
+    int64_t resync_ms; /* look at each Stack at least so often; 0 = only when something happens */
+    uint32_t cluster_operations_max;
+    bool plain_http_allowed;
+    uint64_t seed;
+};
+
+/* Follows Stacks and clusters from now on; reconciles once it is resumed. */
+struct stack_reconciler *stack_reconciler_create(const struct stack_reconciler_options *options);
+/* Before the clients and the recorder. */
+void stack_reconciler_free(struct stack_reconciler *reconciler);
+AUTO_DEFINE(stack_reconciler_free, struct stack_reconciler *)
+
+void stack_reconciler_pause(struct stack_reconciler *reconciler, bool paused);
+/* Reconciles and actions under way. */
+uint32_t stack_reconciler_busy(const struct stack_reconciler *reconciler);
+
+/* What /readyz tells: "" = fine. */
+struct str stack_reconciler_stacks_trouble(const struct stack_reconciler *reconciler);
+struct str stack_reconciler_clusters_trouble(const struct stack_reconciler *reconciler);
+/* Bring gauges up to date. */
+void stack_reconciler_measure(const struct stack_reconciler *reconciler);
+
+#endif
