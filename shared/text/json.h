@@ -40,7 +40,8 @@ struct json_limits {
 /* The bounds of limits.def, with LIMIT_REVIEW_BODY bytes. */
 extern const struct json_limits json_limits_default;
 
-/* 0 and the root; or -1: ERROR_SYNTAX or ERROR_TOO_LARGE, with line, column and what was expected. */
+/* 0 and the root; or -1: ERROR_SYNTAX or ERROR_TOO_LARGE, with line, column and what was
+ * expected. */
 int json_read(struct arena *arena, struct str bytes, const struct json_limits *limits,
               struct json *ret_root, struct error *err);
 

@@ -75,6 +75,8 @@ static inline uint32_t key_signature(struct str key)
     return (uint32_t)(mixed >> 32);
 }
 
+/* By signature, then by text; 0 if equal. */
+int json_keys_compare(const struct json_index *index, uint32_t a, uint32_t b);
 /* Key nodes of an object, ordered by signature and then by text: n log n whatever the keys are,
  * which no table with a known hash can say. The array lives in the index' arena. */
 uint32_t *json_keys_sorted(const struct json_index *index, uint32_t object);

@@ -277,46 +277,6 @@ static int scan_key(struct scan *s)
     return 0;
 }
 
-static int compare_keys(const struct json_index *index, uint32_t a, uint32_t b)
-{
-    if (index->nodes[a].next != index->nodes[b].next)
-        return index->nodes[a].next < index->nodes[b].next ? -1 : 1;
-    return str_cmp(json_key_text(index, a), json_key_text(index, b));
-}
-
-uint32_t *json_keys_sorted(const struct json_index *index, uint32_t object)
-{
-    uint32_t count = index->nodes[object].count;
-    uint32_t *from = arena_array(index->arena, uint32_t, count);
-    uint32_t *to = arena_array(index->arena, uint32_t, count);
-
-    for (uint32_t i = 0, key = object + 1; i < count; i++, key = index->nodes[key + 1].next)
-        from[i] = key;
-
-    /* Merge sort from the bottom: stable, no recursion, no bad input. */
-    for (uint32_t width = 1; width < count; width *= 2) {
-        for (uint32_t low = 0; low < count; low += 2 * width) {
-            uint32_t middle = low + width < count ? low + width : count;
-            uint32_t high = low + 2 * width < count ? low + 2 * width : count;
-            uint32_t a = low;
-            uint32_t b = middle;
-
-            for (uint32_t k = low; k < high; k++) {
-                bool left = a < middle &&
-                            (b >= high || compare_keys(index, from[a], from[b]) <= 0);
-
-                to[k] = left ? from[a++] : from[b++];
-            }
-        }
-
-        uint32_t *held = from;
-
-        from = to;
-        to = held;
-    }
-    return from;
-}
-
 static int duplicate(struct scan *s, uint32_t key)
 {
     struct str text = json_key_text(s->index, key);
@@ -325,7 +285,7 @@ static int duplicate(struct scan *s, uint32_t key)
                     "duplicate key \"%s\"", str_shown(s->index->arena, text, 128).at);
 }
 
-/* No two members of the object that closes have one key: by pairs where they are few, else sorted. */
+/* No two members of the object that closes have one key: by pairs if few, else sorted. */
 static int check_keys(struct scan *s, uint32_t object)
 {
     enum { FEW = 16 };
@@ -340,7 +300,7 @@ static int check_keys(struct scan *s, uint32_t object)
         for (uint32_t i = 0; i < count; i++, key = index->nodes[key + 1].next) {
             for (uint32_t k = 0; k < i; k++)
                 if (index->nodes[keys[k]].next == index->nodes[key].next &&
-                    compare_keys(index, keys[k], key) == 0)
+                    json_keys_compare(index, keys[k], key) == 0)
                     return duplicate(s, key);
             keys[i] = key;
         }
@@ -351,7 +311,7 @@ static int check_keys(struct scan *s, uint32_t object)
     uint32_t first = UINT32_MAX;
 
     for (uint32_t i = 1; i < count; i++)
-        if (compare_keys(index, sorted[i - 1], sorted[i]) == 0 && sorted[i] < first)
+        if (json_keys_compare(index, sorted[i - 1], sorted[i]) == 0 && sorted[i] < first)
             first = sorted[i];
     return first == UINT32_MAX ? 0 : duplicate(s, first);
 }

@@ -16,12 +16,11 @@ bool number_int64(struct str text, int64_t *ret_number)
     return true;
 }
 
-/* A number taken apart: sign, digits without zeros at either end, and the power of ten of the
- * last digit. Zero has no digits. */
+/* A number taken apart. */
 struct decimal {
     bool negative;
-    struct str whole;    /* digits before the point, without leading zeros unless all is behind it */
-    struct str fraction; /* digits behind it, without trailing zeros */
+    struct str whole;    /* digits before the point */
+    struct str fraction; /* digits behind it */
     struct str exponent; /* digits, without sign and leading zeros */
     bool exponent_negative;
 };

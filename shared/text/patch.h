@@ -5,7 +5,8 @@
 #include "text/value.h"
 
 /* Apply all operations (add remove replace move copy test) or none: on failure the document is as
- * it was. -1: ERROR_SYNTAX for a malformed patch, ERROR_INVALID naming the operation that failed. */
+ * it was. -1: ERROR_SYNTAX for a malformed patch, ERROR_INVALID naming the operation that failed,
+ * ERROR_TOO_LARGE for one that asks for too much (limits.def PATCH_*). */
 int patch_apply(struct arena *arena, const struct value *document, struct str patch,
                 struct value **ret_result, struct error *err);
 
@@ -14,7 +15,8 @@ struct value *patch_merge(struct arena *arena, const struct value *document,
                           const struct value *merge);
 
 /* The least JSON Patch (whole array elements are the grain) that turns `before` into `after`, and
- * the merge patch that does. Laws: apply(before, diff(before, after)) equals after. "[]" and "{}" if equal. */
+ * the merge patch that does (a null in `after` is beyond what merge patches can say). Laws:
+ * apply(before, diff(before, after)) equals after. "[]" and "{}" if equal. */
 struct str patch_diff(struct arena *arena, const struct value *before, const struct value *after);
 struct value *patch_merge_diff(struct arena *arena, const struct value *before,
                                const struct value *after);

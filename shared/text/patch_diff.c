@@ -110,7 +110,8 @@ static struct row row_of(struct arena *arena, const struct value *array)
     return row;
 }
 
-/* Elements [a, a_end) become [b, b_end), the first at `index`: paired, the rest removed or added. */
+/* Elements [a, a_end) become [b, b_end), the first at `index`: paired, the rest removed or
+ * added. */
 static void differ_run(struct diff *d, const struct row *x, uint32_t a, uint32_t a_end,
                        const struct row *y, uint32_t b, uint32_t b_end, uint32_t index)
 {

@@ -20,7 +20,7 @@ static const struct suffix {
     { STR_INIT("Ei"), 60, 0 },
 };
 
-/* A number as read: digits * 10^decimal, and `more` if digits behind were dropped that are not 0. */
+/* A number as read: digits * 10^decimal; `more` if digits that are not 0 were dropped behind. */
 struct number {
     wide digits;
     int64_t decimal;

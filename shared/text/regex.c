@@ -2,7 +2,7 @@
  *
  * PCRE2's match limit counts for each start position and the JIT counts differently from the
  * interpreter, so limits alone do not bound time: the subject is short and the pattern is anchored,
- * which leaves one start position. The compiled code is bounded too, since `(a{1000}){1000}` is short.
+ * which leaves one start position. The compiled code is bounded too: `(a{1000}){1000}` is short.
  * What a match needs is made for each call, so one pattern serves many threads. */
 #include "text/regex.h"
 

@@ -387,7 +387,8 @@ int yaml_read(struct arena *arena, struct str text, struct yaml_documents *ret_d
     r->documents = yaml_documents_new(arena, 1);
     r->err = err;
     if (text.len > LIMIT_YAML_TEXT)
-        return error_set(err, ERROR_TOO_LARGE, "line 1, column 1: the text has %zu bytes, more than %d", text.len,
+        return error_set(err, ERROR_TOO_LARGE,
+                         "line 1, column 1: the text has %zu bytes, more than %d", text.len,
                          LIMIT_YAML_TEXT);
     if (nul)
         return fail_at_offset(r, (size_t)(nul - text.at), "a NUL byte");
@@ -398,7 +399,8 @@ int yaml_read(struct arena *arena, struct str text, struct yaml_documents *ret_d
         yaml_parser_set_input_string(&r->parser, (const unsigned char *)(text.at ? text.at : ""),
                                      text.len);
         if (arena_run(arena, read_events, r) < 0)
-            r->result = error_set(err, ERROR_BUDGET, "the YAML text needs more memory than allowed");
+            r->result =
+                error_set(err, ERROR_BUDGET, "the YAML text needs more memory than allowed");
         drop_event(r);
         yaml_parser_delete(&r->parser);
         if (r->result < 0)
