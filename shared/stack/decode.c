@@ -64,15 +64,18 @@ static void decode_duration(struct findings *found, const struct field *field, s
     if (!duration_parse(*into, &ms)) {
         finding_add(found, RULE_SHAPE_DURATION, CAUSE_VALUE_INVALID, at, STR(""),
                     "'%.*s' is not a Go duration", STR_ARG(finding_shown(found, *into)));
-    } else if (ms < field->min || ms > field->max) {
+    } else if (ms < field->min) {
+        struct str least = time_duration(found->arena, field->min);
+
+        finding_add(found, RULE_SHAPE_DURATION, CAUSE_VALUE_INVALID, at, STR("choose a longer one"),
+                    field->min <= 1 ? "%.*s is not positive" : "%.*s is below the least, %.*s",
+                    STR_ARG(finding_shown(found, *into)), STR_ARG(least));
+    } else if (ms > field->max) {
         struct str most = time_duration(found->arena, field->max);
 
-        finding_add(found, RULE_SHAPE_DURATION, CAUSE_VALUE_INVALID, at,
-                    str_fmt(found->arena, "choose one %s %.*s",
-                            ms < field->min ? "above, up to" : "of at most", STR_ARG(most)),
-                    field->min <= 1 ? "%.*s is not positive or above %.*s"
-                                    : "%.*s is too short or above %.*s",
-                    STR_ARG(finding_shown(found, *into)), STR_ARG(most));
+        finding_add(found, RULE_SHAPE_DURATION, CAUSE_VALUE_INVALID, at, STR("choose a shorter one"),
+                    "%.*s is above the most, %.*s", STR_ARG(finding_shown(found, *into)),
+                    STR_ARG(most));
     }
 }
 
