@@ -1,0 +1,281 @@
+/* client_test.c: requests, their answers as errors, the fence, cancellation; and Events through the
+ * recorder, which is a small user of the client. */
+#include "support/rows.h"
+#include "support/loopback.h"
+#include "support/scripted_api.h"
+
+#include "runtime/client.h"
+#include "runtime/recorder.h"
+
+#include <stdio.h>
+
+static const struct kube_resource things =
+    KUBE_RESOURCE_INIT("x.io", "v1", "things", "Thing", true);
+
+struct fixture {
+    struct arena *arena;
+    struct scripted_api *api;
+    struct loop *loop;
+    struct kube_client *client;
+    bool may_write;
+    bool done;
+    int status;
+    bool sent;
+    struct error error;
+    struct str body;
+    uint32_t told;
+    struct loop_timer *poll;
+    uint32_t want;
+};
+
+static bool may_write(void *context)
+{
+    return ((struct fixture *)context)->may_write;
+}
+
+static void on_request(void *context, const char *verb, struct str plural, int status,
+                       int64_t duration_ms)
+{
+    (void)verb, (void)plural, (void)status, (void)duration_ms;
+    ((struct fixture *)context)->told++;
+}
+
+static void set_up(struct fixture *f)
+{
+    struct error err;
+
+    *f = (struct fixture){ .arena = arena_create(0), .may_write = true };
+    f->api = scripted_api_create();
+    f->loop = loop_create();
+
+    struct kube_config config = {
+        .server = str_fmt(f->arena, "http://127.0.0.1:%u/base", scripted_api_port(f->api)),
+        .token = STR("secret"),
+    };
+
+    f->client = kube_client_create(&(struct kube_client_options){ .loop = f->loop,
+                                                                  .config = &config,
+                                                                  .user_agent = "test",
+                                                                  .may_write = may_write,
+                                                                  .may_write_context = f,
+                                                                  .on_request = on_request,
+                                                                  .on_request_context = f },
+                                   &err);
+    assert_non_null(f->client);
+}
+
+static void tear_down(struct fixture *f)
+{
+    kube_client_free(f->client);
+    loop_timer_free(f->poll);
+    loop_free(f->loop);
+    scripted_api_free(f->api);
+    arena_free(f->arena);
+}
+
+static void on_done(void *context, const struct kube_answer *answer)
+{
+    struct fixture *f = context;
+
+    f->done = true;
+    f->status = answer->status;
+    f->sent = answer->sent;
+    f->error = answer->error;
+    f->body = str_dup(f->arena, answer->body);
+}
+
+static void answers_become_errors_by_reason(void **state)
+{
+    static const struct {
+        const char *row;
+        int status;
+        const char *body;
+        enum error_code code;
+        const char *text;
+    } rows[] = {
+        { "a good answer is none", 200, "{}", ERROR_NONE, "" },
+        { "the reason decides before the code", 409,
+          "{\"kind\":\"Status\",\"reason\":\"AlreadyExists\",\"message\":\"there\",\"code\":409}",
+          ERROR_ALREADY_EXISTS, "PUT /base/apis/x.io/v1/namespaces/n/things/t: there (HTTP 409)" },
+        { "a conflict", 409, "{\"kind\":\"Status\",\"reason\":\"Conflict\",\"code\":409}",
+          ERROR_CONFLICT, "PUT /base/apis/x.io/v1/namespaces/n/things/t: Conflict (HTTP 409)" },
+        { "a page of a proxy", 502, "<html>\n<b>bad</b>", ERROR_INTERNAL,
+          "PUT /base/apis/x.io/v1/namespaces/n/things/t: HTTP 502 with a body that is no "
+          "Kubernetes Status: <html>\\x0a<b>bad</b>" },
+        { "nothing at all", 503, "", ERROR_UNAVAILABLE,
+          "PUT /base/apis/x.io/v1/namespaces/n/things/t: HTTP 503 with an empty body" },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+
+        set_up(&f);
+        scripted_api_say(f.api, "PUT", "/base/apis", rows[i].status, rows[i].body);
+
+        struct kube_request request = {
+            .verb = KUBE_UPDATE, .resource = things, .namespace_ = STR("n"), .name = STR("t"),
+            .body = STR("{}") };
+
+        kube_client_call(f.client, &request, on_done, &f);
+        loopback_run_until(f.loop, &f.done);
+        rows_expect_int(rows[i].row, f.error.code, rows[i].code);
+        if (rows[i].code != ERROR_NONE && !strstr(f.error.text, rows[i].text + 10))
+            rows_expect_str(rows[i].row, str_of(f.error.text), str_of(rows[i].text));
+        rows_expect_int(rows[i].row, f.told, 1);
+        tear_down(&f);
+    }
+    (void)state;
+}
+
+static void the_fence_keeps_writes_back(void **state)
+{
+    struct fixture f;
+
+    set_up(&f);
+    f.may_write = false;
+    scripted_api_say(f.api, "GET", "", 200, "{}");
+
+    struct kube_request write = { .verb = KUBE_DELETE, .resource = things, .namespace_ = STR("n"),
+                                  .name = STR("t") };
+
+    kube_client_call(f.client, &write, on_done, &f);
+    assert_false(f.done);
+    loopback_run_until(f.loop, &f.done);
+    assert_int_equal(f.error.code, ERROR_CANCELLED);
+    assert_false(f.sent);
+
+    f.done = false;
+    kube_client_raw(f.client, "POST", STR("/v1/x?action=go"), "application/json", STR("{}"), 0,
+                    on_done, &f);
+    loopback_run_until(f.loop, &f.done);
+    assert_int_equal(f.error.code, ERROR_CANCELLED);
+
+    f.done = false;
+    kube_client_raw(f.client, "GET", STR("/v1/x"), NULL, STR(""), 0, on_done, &f);
+    loopback_run_until(f.loop, &f.done);
+    assert_int_equal(f.status, 200);
+    assert_int_equal(scripted_api_count(f.api, "DELETE", ""), 0);
+    assert_int_equal(scripted_api_count(f.api, "POST", ""), 0);
+
+    /* Cancelled before it was told. */
+    f.done = false;
+    kube_call_cancel(kube_client_call(f.client, &write, on_done, &f));
+    kube_client_call(f.client, &write, on_done, &f); /* and freed with the client */
+    tear_down(&f);
+    assert_false(f.done);
+    (void)state;
+}
+
+struct liner {
+    struct fixture *f;
+    struct kube_call *call;
+    bool cancels;
+    struct str line;
+};
+
+static bool on_line(void *context, struct str line)
+{
+    struct liner *liner = context;
+
+    liner->line = str_dup(liner->f->arena, line);
+    if (liner->cancels) {
+        kube_call_cancel(liner->call);
+        liner->f->done = true;
+    }
+    return false;
+}
+
+static void on_watch_done(void *context, const struct kube_answer *answer)
+{
+    on_done(((struct liner *)context)->f, answer);
+}
+
+static void a_watch_ends_when_its_reader_says_so(void **state)
+{
+    for (int cancels = 0; cancels < 2; cancels++) {
+        struct fixture f;
+        struct liner liner = { &f, NULL, cancels, { "", 0 } };
+        struct kube_request watch = { .verb = KUBE_WATCH, .resource = things, .timeout_s = 300 };
+
+        set_up(&f);
+        scripted_api_say_watch(f.api, "\n{\"a\":1}\n{\"b\":2}\n", false);
+        liner.call = kube_client_watch(f.client, &watch, on_line, on_watch_done, &liner);
+        loopback_run_until(f.loop, &f.done);
+        rows_expect_str("one line only", liner.line, STR("{\"a\":1}"));
+        rows_expect_int("a cancelled call tells nothing more", f.error.code,
+                        cancels ? ERROR_NONE : ERROR_CANCELLED);
+        tear_down(&f);
+    }
+    (void)state;
+}
+
+static void poll_requests(void *context)
+{
+    struct fixture *f = context;
+
+    f->done = f->told >= f->want;
+    if (!f->done)
+        loop_timer_set(f->poll, 2);
+}
+
+static void wait_for_requests(struct fixture *f, uint32_t count)
+{
+    f->want = count;
+    f->done = false;
+    loop_timer_free(f->poll);
+    f->poll = loop_timer_create(f->loop, poll_requests, f);
+    loop_timer_set(f->poll, 0);
+    loopback_run_until(f->loop, &f->done);
+}
+
+static void events_are_created_and_then_counted(void **state)
+{
+    struct fixture f;
+    struct kube_event event = { .resource = things, .namespace_ = STR("n"), .name = STR("t"),
+                                .uid = STR("u"), .warning = true, .reason = STR("Broken"),
+                                .message = STR("it broke") };
+
+    set_up(&f);
+    scripted_api_say(f.api, "POST", "/events", 201, "{}");
+    scripted_api_say(f.api, "PATCH", "/events", 200, "{}");
+
+    AUTO(recorder_free) struct recorder *recorder =
+        recorder_create(f.client, STR("herd"), STR("herd-1"));
+
+    recorder_emit(recorder, &event);
+    wait_for_requests(&f, 1);
+    recorder_emit(recorder, &event);
+    wait_for_requests(&f, 2);
+
+    struct str created = scripted_api_last(f.api, f.arena, "POST", "/namespaces/n/events");
+    struct str patched = scripted_api_last(f.api, f.arena, "PATCH", "/namespaces/n/events/t.");
+
+    rows_expect("involvedObject", str_find(created, STR("\"involvedObject\":{\"apiVersion\":"
+                                                        "\"x.io/v1\",\"kind\":\"Thing\""), 0) > 0,
+                created.at);
+    rows_expect("the second is a count", str_find(patched, STR("{\"count\":2,"), 0) > 0,
+                patched.at);
+    assert_int_equal(recorder_failed(recorder), 0);
+
+    /* Without a cure, it is counted and not sent again. */
+    event.reason = STR("Other");
+    scripted_api_say(f.api, "POST", "/events", 403, "{}");
+    recorder_emit(recorder, &event);
+    wait_for_requests(&f, 3);
+    assert_int_equal(recorder_failed(recorder), 1);
+    recorder_free(TAKE(recorder));
+    tear_down(&f);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_become_errors_by_reason),
+        cmocka_unit_test(the_fence_keeps_writes_back),
+        cmocka_unit_test(a_watch_ends_when_its_reader_says_so),
+        cmocka_unit_test(events_are_created_and_then_counted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
