@@ -218,15 +218,8 @@ struct http_server *http_server_create(const struct http_server_options *options
 static void wait_until_idle(struct http_server *server, int64_t drain_ms)
 {
     int64_t end_ms = http_server_now_ms() + drain_ms;
-    struct timespec at;
+    struct timespec at = http_server_soon(drain_ms);
 
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += (time_t)(drain_ms / 1000);
-    at.tv_nsec += (long)(drain_ms % 1000) * 1000000;
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_sec++;
-        at.tv_nsec -= 1000000000;
-    }
     pthread_mutex_lock(&server->lock);
     while (atomic_load(&server->in_flight) && http_server_now_ms() < end_ms)
         if (pthread_cond_timedwait(&server->changed, &server->lock, &at) == ETIMEDOUT)

@@ -206,7 +206,7 @@ static void look_at_all(struct http_server *server)
     }
 }
 
-static struct timespec soon(int64_t wait_ms)
+struct timespec http_server_soon(int64_t wait_ms)
 {
     struct timespec at;
 
@@ -231,7 +231,7 @@ static void *watchdog(void *context)
             continue;
         }
 
-        struct timespec at = soon(LOOK_MS);
+        struct timespec at = http_server_soon(LOOK_MS);
 
         while (!server->ending &&
                pthread_cond_timedwait(&server->changed, &server->lock, &at) != ETIMEDOUT)

@@ -14,6 +14,7 @@
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 enum phase {
     PHASE_HANDSHAKE,
@@ -113,6 +114,8 @@ struct http_server {
 /* http_server_bounds.c: connections and their time. */
 int64_t http_server_now_ms(void);
 int64_t http_server_now_us(void);
+/* For waits on `changed`, by CLOCK_MONOTONIC. */
+struct timespec http_server_soon(int64_t wait_ms);
 void http_server_on_connection(void *context, struct MHD_Connection *mhd, void **held,
                                enum MHD_ConnectionNotificationCode code);
 void http_server_phase(struct connection *connection, enum phase phase);
