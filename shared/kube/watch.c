@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "kube/meta.h"
+#include "kube/tame.h"
 
 static const struct str type_names[] = {
     [WATCH_ADDED] = STR_INIT("ADDED"),       [WATCH_MODIFIED] = STR_INIT("MODIFIED"),
@@ -41,9 +42,9 @@ int watch_read(struct arena *arena, struct str line, struct watch_event *ret_eve
     struct json root;
 
     limits.bytes_max = LIMIT_WATCH_LINE;
-    /* A Secret's value: 1 MiB, written as base64. */
-    limits.string_max = 2 * LIMIT_JSON_STRING;
-    if (json_read(arena, line, &limits, &root, err) < 0)
+    /* The line is what is bounded: whatever a server stores may be one text. */
+    limits.string_max = LIMIT_WATCH_LINE;
+    if (kube_json_read(arena, line, &limits, &root, err) < 0)
         return error_wrap(err, "watch event");
     if (read_type(arena, json_str(json_get(root, STR("type"))), &event.type, err) < 0)
         return -1;

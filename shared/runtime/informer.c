@@ -14,6 +14,7 @@
 #include "kube/apistatus.h"
 #include "kube/meta.h"
 #include "kube/reflector.h"
+#include "kube/tame.h"
 #include "kube/watch.h"
 #include "runtime/informer_keep.h"
 
@@ -134,8 +135,8 @@ static int read_page(struct arena *arena, struct str body, struct json *ret_item
 
     limits.bytes_max = LIMIT_ANSWER_BODY;
     limits.nodes_max = 10 * LIMIT_JSON_NODES;
-    limits.string_max = 2 * LIMIT_JSON_STRING; /* 1 MiB of a Secret, as base64 */
-    if (json_read(arena, body, &limits, &root, err) < 0)
+    limits.string_max = LIMIT_WATCH_LINE; /* whatever a server stores may be one text */
+    if (kube_json_read(arena, body, &limits, &root, err) < 0)
         return error_wrap(err, "list");
     meta = json_get(root, STR("metadata"));
     items = json_get(root, STR("items"));

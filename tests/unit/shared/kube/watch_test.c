@@ -82,6 +82,8 @@ static void events(void **state)
         { "{\"type\":\"ERROR\",\"object\":{\"code\":\"x\"}}", 0, WATCH_ERROR, "", 500, false },
         { "{\"type\":\"MODIFIED\"}", -1, 0, "", 0, false },
         { "{\"type\":\"NEWS\",\"object\":{}}", -1, 0, "", 0, false },
+        { "{\"type\":\"ADDED\",\"object\":{\"a\":\"\\u0000\\\\u0000\",\"metadata\":{"
+          "\"resourceVersion\":\"7\"}}}", 0, WATCH_ADDED, "7", 0, false },
         { "<html>", -1, 0, "", 0, false },
         { "{\"type\":\"ADDED\",\"object\":{}}{", -1, 0, "", 0, false },
     };

@@ -263,6 +263,22 @@ static void an_object_of_no_interest_is_absent(void **state)
     (void)state;
 }
 
+static void one_odd_object_does_not_blind_it(void **state)
+{
+    struct fixture f;
+
+    set_up(&f);
+    scripted_api_say(f.api, "GET", list_url, 200,
+                     LIST("7", "", ITEM("a", "1", "u1") ",{\"metadata\":{\"name\":\"odd\"},"
+                          "\"data\":{\"x\":\"\\u0000\"}}," ITEM("b", "2", "u2")));
+    scripted_api_say_watch(f.api, EVENT("ADDED", ITEM("c", "9", "u3")), false);
+    start(&f);
+    wait_for(&f, "+c ");
+    rows_expect_str("all come", strbuf_str(&f.told), STR("+a +odd +b synced +c "));
+    tear_down(&f);
+    (void)state;
+}
+
 static void may_be_freed_at_any_moment(void **state)
 {
     static const char *const moments[] = { NULL, "+a ", "synced", "+z " };
@@ -290,6 +306,7 @@ int main(void)
         cmocka_unit_test(keeps_what_it_has_when_the_answer_is_no_list),
         cmocka_unit_test(notices_a_dead_connection),
         cmocka_unit_test(an_object_of_no_interest_is_absent),
+        cmocka_unit_test(one_odd_object_does_not_blind_it),
         cmocka_unit_test(may_be_freed_at_any_moment),
     };
 
