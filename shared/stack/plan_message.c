@@ -20,8 +20,8 @@ static void count(const struct planner *p, struct plan *plan, const struct slot 
         plan->wanted++;
     plan->deployed += s->chart != NONE && s->now.state == DEPLOYMENT_DEPLOYED;
     plan->drifted += s->drifted;
-    plan->started = plan->started || s->now.digest.len || s->now.requested_ms ||
-                    plan_is_ours(p, s->app);
+    plan->started = plan->started || s->now.digest.len || plan_is_ours(p, s->app) ||
+                    (s->now.requested_ms && s->now.state != DEPLOYMENT_WAITING);
 }
 
 static struct str named(const struct planner *p, const struct slot *worst, uint32_t unwell,

@@ -15,7 +15,12 @@ void plan_uninstall(struct planner *p, struct slot *s, struct str reason, struct
 
 void plan_mark_removed(struct planner *p, struct slot *s)
 {
-    if (s->chart == NONE && !s->decided && !plan_is_ours(p, s->app))
+    /* Out of sight, what was never asked for is not there either. */
+    bool unseen = plan_cluster(p, s)->state != CLUSTER_READ;
+    bool gone = unseen ? !s->now.digest.len && !s->now.requested_ms
+                       : !s->decided && !plan_is_ours(p, s->app);
+
+    if (s->chart == NONE && gone)
         plan_set(s, DEPLOYMENT_REMOVED, STR("Removed"), STR(""));
 }
 

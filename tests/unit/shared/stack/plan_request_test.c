@@ -1,0 +1,216 @@
+/* plan_request_test.c: requests under way, failures, retries, locks and rollouts, row by row. */
+#include "support/rows.h"
+
+#include "support/observed_builder.h"
+
+struct request_row {
+    const char *row;
+    const char *charts, *members, *next_members;
+    const char *words;
+    const char *actions, *states;
+    const char *says; /* part of the first release's message; NULL = anything */
+};
+
+static void check(const struct request_row *r)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scene(arena, r->charts, r->members ? r->members : "");
+
+    s.next_members = r->next_members ? r->next_members : s.members;
+    scene_play(&s, r->words);
+    rows_expect_str(r->row, scene_actions(&s), str_of(r->actions));
+    rows_expect_str(r->row, scene_states(&s), str_of(r->states));
+    if (r->says && str_find(s.plan.releases.items[0].message, str_of(r->says), 0) < 0)
+        fail_msg("%s\n  says: %.*s\n  want: ... %s ...", r->row,
+                 STR_ARG(s.plan.releases.items[0].message), r->says);
+    for (uint32_t i = 0; i < s.plan.actions.count; i++)
+        if (action_changes(s.plan.actions.items[i].kind)) {
+            struct str who = str_fmt(arena, "%.*s@%.*s",
+                                     STR_ARG(s.plan.actions.items[i].chart_name),
+                                     STR_ARG(s.observed.clusters
+                                                 .items[s.plan.actions.items[i].cluster].id));
+
+            rows_expect(r->row, scene_state(&s, who.at)->requested_ms == s.observed.now_ms,
+                        "a changing action stands in the status");
+        }
+}
+
+#define CHECK_ALL(rows)                                                                            \
+    for (size_t i = 0; i < sizeof(rows) / sizeof((rows)[0]); i++)                                  \
+        check(&(rows)[i])
+
+#define NEXT "\"overrides\":[{\"clusterIds\":[\"a\",\"b\",\"c\"],\"charts\":[{\"name\":\"db\","       \
+             "\"values\":{\"n\":2}}]}]"
+
+static void accounts_for_requests(void **state)
+{
+    static const struct request_row rows[] = {
+        { "a request is not repeated while it may still take effect", "db", NULL, NULL,
+          "cluster a; plan; +29s; plan", "", "db@a=Deploying/Installing", NULL },
+        { "a lost request is repeated", "db", NULL, NULL, "cluster a; plan; +30s; plan",
+          "upgrade:db@a", "db@a=Deploying/Installing", NULL },
+        { "a running operation is followed, however long", "db", NULL, NULL,
+          "cluster a; plan; op db@a o1 running; +9m; plan", "", "db@a=Deploying/OperationRunning",
+          "operation o1" },
+        { "an operation beyond its bound is called stuck", "db", NULL, NULL,
+          "cluster a; plan; op db@a o1 running; +40m; plan", "", "db@a=Deploying/OperationStuck",
+          "longer than its bound" },
+        { "deployed is deployed, also before the operation ends", "db", NULL, NULL,
+          "cluster a; plan; op db@a o1 running; app db@a deployed 1; plan; plan", "",
+          "db@a=Deployed/Deployed", NULL },
+        { "an operation that ended before the App shows it is waited for", "db", NULL, NULL,
+          "cluster a; plan; op db@a o1 succeeded; plan; +29s; plan", "",
+          "db@a=Deploying/OperationEnded", NULL },
+        { "and then the App shows it", "db", NULL, NULL,
+          "cluster a; plan; op db@a o1 succeeded; plan; app db@a deployed 1; plan", "",
+          "db@a=Deployed/Deployed", NULL },
+        { "or it counts as a failure", "db", NULL, NULL,
+          "cluster a; plan; op db@a o1 succeeded; plan; +31s; plan", "", "db@a=Failed/UpgradeFailed",
+          "ended without effect" },
+        { "the log of a failure is read before it is counted", "db", NULL, NULL,
+          "cluster a; plan; op db@a o1 failed exit code: 123; plan", "read-log:db@a",
+          "db@a=Deploying/OperationFailed", NULL },
+        { "then it waits before the next try", "db", NULL, NULL,
+          "cluster a; plan; op db@a o1 failed; log db@a o1 Error: no space; plan", "",
+          "db@a=Failed/UpgradeFailed", "upgrade failed: no space" },
+        { "a failure that is all exit code is told in the release's words", "db", NULL, NULL,
+          "cluster a; plan; app db@a failed 1 says it broke; op db@a o1 failed; "
+          "log db@a o1 exit code: 123; plan", "", "db@a=Failed/UpgradeFailed",
+          "upgrade failed: it broke" },
+        { "and tries again", "db", NULL, NULL,
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no space; plan; +1m; plan",
+          "upgrade:db@a", "db@a=Deploying/Installing", "try 2 of version 1.2.3; the last one: "
+          "upgrade failed: no space" },
+        { "not before its time", "db", "\"retry\":{\"backoff\":\"1h\"}", NULL,
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; +30m; plan", "",
+          "db@a=Failed/UpgradeFailed", NULL },
+        { "an old failure is no news", "db", NULL, NULL,
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; +1m; plan; +1s; plan", "",
+          "db@a=Deploying/Installing", NULL },
+        { "after the limit it stays failed", "db", "\"retry\":{\"limit\":0}", NULL,
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; +24h; plan", "",
+          "db@a=Failed/UpgradeFailed", NULL },
+        { "onFailure Stop stops at the first", "db", "\"onFailure\":\"Stop\"", NULL,
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; +24h; plan", "",
+          "db@a=Failed/UpgradeFailed", NULL },
+        { "and begins anew when the spec changes", "db", "\"onFailure\":\"Stop\"",
+          "\"onFailure\":\"Stop\"," NEXT,
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; +24h; plan; change; plan",
+          "upgrade:db@a", "db@a=Deploying/Installing", NULL },
+        { "also when the change makes no other release", "db", "\"onFailure\":\"Stop\"",
+          "\"onFailure\":\"Retry\"",
+          "cluster a; plan; app db@a failed 1; op db@a o1 failed; log db@a o1 no; plan; +24h; plan; "
+          "change; plan", "upgrade:db@a", "db@a=Deploying/Upgrading", NULL },
+        { "a failed App that nobody counted is one failure", "db", NULL, NULL,
+          "cluster a; app db@a failed 1 says it broke; plan; plan", "", "db@a=Failed/UpgradeFailed",
+          "it broke" },
+        { "a change while an operation runs waits for it", "db", NULL, NEXT,
+          "cluster a; plan; op db@a o1 running; change; plan", "", "db@a=Deploying/OperationRunning",
+          NULL },
+        { "and follows it", "db", NULL, NEXT,
+          "cluster a; plan; op db@a o1 running; app db@a deployed 1; change; "
+          "op db@a o1 succeeded; plan", "upgrade:db@a", "db@a=Deploying/Upgrading", NULL },
+        { "a refused request certainly did not happen", "db", NULL, NULL,
+          "cluster a; plan; refuse db@a again Forbidden; plan; +1m; plan", "upgrade:db@a",
+          "db@a=Deploying/Installing", NULL },
+        { "a request that can never work is not repeated", "db", NULL, NULL,
+          "cluster a; plan; refuse db@a terminal TooLarge; plan; +24h; plan", "",
+          "db@a=Failed/TooLarge", "refused" },
+        { "a refused repository is asked for again, later", "db", NULL, NULL,
+          "cluster a; repo a absent; plan; refuse db@a again Forbidden; plan; +1m; plan",
+          "ensure-repo:db@a", "db@a=Waiting/RepoRequested", NULL },
+    };
+
+    CHECK_ALL(rows);
+    (void)state;
+}
+
+static void frees_locks(void **state)
+{
+    static const struct request_row rows[] = {
+        { "a pending release without operation is waited for", "db", NULL, NULL,
+          "cluster a; app db@a pending 1; plan; +30s; plan", "", "db@a=Deploying/ReleasePending",
+          NULL },
+        { "a first install left pending is uninstalled", "db", NULL, NULL,
+          "cluster a; app db@a pending 1; plan; +31s; plan", "uninstall:db@a",
+          "db@a=Uninstalling/FreeingRelease", NULL },
+        { "and installed", "db", NULL, NULL,
+          "cluster a; app db@a pending 1; plan; +31s; plan; uninstall db@a o1 succeeded; gone db@a; "
+          "plan", "upgrade:db@a", "db@a=Deploying/Installing", NULL },
+        { "of a later one only the pending revision goes", "db", NULL, NULL,
+          "cluster a; app db@a pending 3; plan; +31s; plan", "remove-lock:db@a",
+          "db@a=Deploying/RemovingLock", "revision 3" },
+        { "then it is upgraded", "db", NULL, NULL,
+          "cluster a; app db@a pending 3; plan; +31s; plan; app db@a deployed 2 old; plan",
+          "upgrade:db@a", "db@a=Deploying/Upgrading", NULL },
+        { "a lock that does not go is removed again", "db", NULL, NULL,
+          "cluster a; app db@a pending 3; plan; +31s; plan; +31s; plan; +31s; plan",
+          "remove-lock:db@a", "db@a=Deploying/RemovingLock", NULL },
+        { "a pending release with an operation is left alone", "db", NULL, NULL,
+          "cluster a; app db@a pending 1; op db@a o1 running; plan; +5m; plan", "",
+          "db@a=Deploying/OperationRunning", NULL },
+        { "somebody else's pending release is left alone", "db", NULL, NULL,
+          "cluster a; app db@a pending 1 other; plan; +5m; plan", "", "db@a=Failed/ReleaseConflict",
+          NULL },
+    };
+
+    CHECK_ALL(rows);
+    (void)state;
+}
+
+#define WAVES "\"rollout\":{\"waves\":[{\"name\":\"one\",\"selector\":{\"matchLabels\":{\"id\":\"b\"}}," \
+              "\"pause\":\"10m\"}]}"
+
+static void rolls_out(void **state)
+{
+    static const struct request_row rows[] = {
+        { "only so many clusters at a time", "db", "\"rollout\":{\"maxConcurrentClusters\":2}", NULL,
+          "cluster a; cluster b; cluster c; plan", "upgrade:db@a upgrade:db@b",
+          "db@a=Deploying/Installing db@b=Deploying/Installing db@c=Waiting/WaitingForRollout",
+          NULL },
+        { "the next when one is done", "db", "\"rollout\":{\"maxConcurrentClusters\":2}", NULL,
+          "cluster a; cluster b; cluster c; plan; app db@b deployed 1; plan", "upgrade:db@c",
+          "db@a=Deploying/Installing db@b=Deployed/Deployed db@c=Deploying/Installing", NULL },
+        { "a failing cluster keeps its place while it is tried again", "db",
+          "\"rollout\":{\"maxConcurrentClusters\":1}", NULL,
+          "cluster a; cluster b; plan; op db@a o1 failed; log db@a o1 no; plan; plan", "",
+          "db@a=Failed/UpgradeFailed db@b=Waiting/WaitingForRollout", NULL },
+        { "one that failed for good does not", "db",
+          "\"rollout\":{\"maxConcurrentClusters\":1},\"onFailure\":\"Stop\"", NULL,
+          "cluster a; cluster b; plan; op db@a o1 failed; log db@a o1 no; plan; plan",
+          "", "db@a=Failed/UpgradeFailed db@b=Deploying/Installing", NULL },
+        { "too many failures stop what has not begun", "db",
+          "\"rollout\":{\"maxConcurrentClusters\":1,\"maxFailures\":0},\"onFailure\":\"Stop\"", NULL,
+          "cluster a; cluster b; plan; op db@a o1 failed; log db@a o1 no; plan; plan", "",
+          "db@a=Failed/UpgradeFailed db@b=Waiting/RolloutStopped", NULL },
+        { "the first wave goes first", "db", WAVES, NULL, "cluster a; cluster b; plan",
+          "upgrade:db@b", "db@a=Waiting/WaitingForWave db@b=Deploying/Installing",
+          "waiting for wave one" },
+        { "the next waits for its pause", "db", WAVES, NULL,
+          "cluster a; cluster b; plan; app db@b deployed 1; plan; +9m; plan", "",
+          "db@a=Waiting/WaitingForWave db@b=Deployed/Deployed", "it pauses until" },
+        { "and goes", "db", WAVES, NULL,
+          "cluster a; cluster b; plan; app db@b deployed 1; plan; +10m; plan", "upgrade:db@a",
+          "db@a=Deploying/Installing db@b=Deployed/Deployed", NULL },
+        { "an unreachable cluster of a wave holds the next", "db", WAVES, NULL,
+          "cluster a; cluster b disconnected; plan", "",
+          "db@a=Waiting/WaitingForWave db@b=Unknown/ClusterUnreachable", NULL },
+        { "a change goes through the waves, too", "db", WAVES, WAVES "," NEXT,
+          "cluster a; cluster b; app db@a deployed 1; app db@b deployed 1; plan; change; plan",
+          "upgrade:db@b", "db@a=Waiting/WaitingForWave db@b=Deploying/Upgrading", NULL },
+    };
+
+    CHECK_ALL(rows);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accounts_for_requests),
+        cmocka_unit_test(frees_locks),
+        cmocka_unit_test(rolls_out),
+    };
+
+    return cmocka_run_group_tests_name("shared/stack/plan_request", tests, NULL, NULL);
+}

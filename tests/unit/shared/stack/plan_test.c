@@ -1,0 +1,306 @@
+/* plan_test.c: what is done next, row by row. Each row plays a world (support/observed_builder.h)
+ * and says the actions of its last plan, the states of the releases, and the phase. */
+#include "support/rows.h"
+
+#include "support/observed_builder.h"
+
+struct plan_row {
+    const char *row;
+    const char *charts, *members, *next_charts, *next_members;
+    const char *words;
+    const char *actions, *states, *phase;
+    const char *says; /* part of the message of the plan; NULL = anything */
+};
+
+static void check(const struct plan_row *r)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scene(arena, r->charts, r->members ? r->members : "");
+
+    s.next_charts = r->next_charts ? r->next_charts : s.charts;
+    s.next_members = r->next_members ? r->next_members : s.members;
+    scene_play(&s, r->words);
+    rows_expect_str(r->row, scene_actions(&s), str_of(r->actions));
+    rows_expect_str(r->row, scene_states(&s), str_of(r->states));
+    rows_expect_str(r->row, str_of(stack_phase_name(s.status.phase)), str_of(r->phase));
+    if (r->says && str_find(s.plan.message, str_of(r->says), 0) < 0)
+        fail_msg("%s\n  says: %.*s\n  want: ... %s ...", r->row, STR_ARG(s.plan.message), r->says);
+    rows_expect(r->row, s.status.message.len > 0, "the status has a message");
+    for (uint32_t i = 0; i < s.status.conditions.count; i++)
+        rows_expect(r->row, s.status.conditions.items[i].reason.len > 0 &&
+                    s.status.conditions.items[i].message.len > 0,
+                    "each condition has a reason and a message");
+}
+
+#define CHECK_ALL(rows)                                                                            \
+    for (size_t i = 0; i < sizeof(rows) / sizeof((rows)[0]); i++)                                  \
+        check(&(rows)[i])
+
+static void begins_and_holds(void **state)
+{
+    static const struct plan_row rows[] = {
+        { "the finalizer comes before anything else", "db", NULL, NULL, NULL,
+          "nofinalizer; cluster a; plan", "add-finalizer", "", "Pending", "finalizer" },
+        { "a refused Stack gets no action", "db", NULL, NULL, NULL, "problem; cluster a; plan", "",
+          "", "Failed", "spec.charts: it is wrong" },
+        { "a refused Stack keeps what the status said", "db", NULL, NULL, NULL,
+          "cluster a; plan; problem; plan", "", "db@a=Deploying/Installing", "Failed",
+          "it is wrong" },
+        { "unknown clusters are no reason to do anything", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; clusters unknown; gone db@a; plan", "",
+          "db@a=Deployed/Deployed", "Deployed", "list of clusters" },
+        { "a paused Stack observes and does nothing", "db", "\"paused\":true", NULL, NULL,
+          "cluster a; plan", "", "db@a=Pending/Paused", "Pending", "spec.paused" },
+        { "a paused Stack does not ask for a repository", "db", "\"paused\":true", NULL, NULL,
+          "cluster a; repo a absent; plan", "", "db@a=Pending/Paused", "Pending", NULL },
+        { "another Stack that is not Ready is waited for by name", "db", NULL, NULL, NULL,
+          "cluster a; stack base waiting; plan", "", "db@a=Pending/WaitingForStack", "Pending",
+          "waiting for Stack base to be Ready" },
+        { "a Stack that does not exist is said not to", "db", NULL, NULL, NULL,
+          "cluster a; stack base missing; plan", "", "db@a=Pending/WaitingForStack", "Pending",
+          "does not exist yet" },
+        { "once it is Ready it goes on", "db", NULL, NULL, NULL,
+          "cluster a; stack base waiting; plan; stack base ready; plan", "upgrade:db@a",
+          "db@a=Deploying/Installing", "Deploying", NULL },
+        { "what is deployed stays so while another Stack is not Ready", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; stack base waiting; plan", "", "db@a=Deployed/Deployed",
+          "Deployed", NULL },
+        { "no target cluster is Pending, not Deployed", "db", NULL, NULL, NULL, "plan", "", "",
+          "Pending", "no cluster matches" },
+    };
+
+    CHECK_ALL(rows);
+    (void)state;
+}
+
+static void goes_in_order(void **state)
+{
+    static const struct plan_row rows[] = {
+        { "a chart waits for what it needs; what is free goes at once", "db api<db web", NULL, NULL,
+          NULL, "cluster a; plan", "upgrade:db@a upgrade:web@a",
+          "api@a=Waiting/WaitingForDependency db@a=Deploying/Installing web@a=Deploying/Installing",
+          "Deploying", NULL },
+        { "it goes when its need is deployed", "db api<db", NULL, NULL, NULL,
+          "cluster a; plan; app db@a deployed 1; plan", "upgrade:api@a",
+          "api@a=Deploying/Installing db@a=Deployed/Deployed", "Deploying", NULL },
+        { "a child waits for its parent's new revision", "db api<db", NULL, NULL,
+          "\"overrides\":[{\"charts\":[{\"name\":\"db\",\"values\":{\"n\":2}},{\"name\":\"api\","
+          "\"values\":{\"n\":2}}],\"clusterIds\":[\"a\"]}]",
+          "cluster a; app db@a deployed 1; app api@a deployed 1; plan; change; plan",
+          "upgrade:db@a", "api@a=Waiting/WaitingForDependency db@a=Deploying/Upgrading",
+          "Deploying", NULL },
+        { "the message names the root, however far", "db api<db web<api", NULL, NULL, NULL,
+          "cluster a; plan; app db@a failed 1; op db@a o1 failed Error: UPGRADE FAILED: context "
+          "deadline exceeded; log db@a o1 Error: UPGRADE FAILED: context deadline exceeded; +4m; "
+          "plan", "", "api@a=Waiting/WaitingForDependency db@a=Failed/UpgradeFailed "
+          "web@a=Waiting/WaitingForDependency", "Deploying",
+          "waiting for db on a: upgrade failed: context deadline exceeded (4m) (and 2 more)" },
+        { "a skipped need is no need", "db api<db",
+          "\"overrides\":[{\"clusterIds\":[\"a\"],\"charts\":[{\"name\":\"db\",\"skip\":true}]}]",
+          NULL, NULL, "cluster a; plan", "upgrade:api@a", "api@a=Deploying/Installing",
+          "Deploying", NULL },
+        { "no more operations than a cluster takes", "a b c d", NULL, NULL, NULL,
+          "room 2; cluster k; plan", "upgrade:a@k upgrade:b@k",
+          "a@k=Deploying/Installing b@k=Deploying/Installing c@k=Pending/WaitingForRoom "
+          "d@k=Pending/WaitingForRoom", "Deploying", NULL },
+        { "operations that run count, and so do requests", "a b c", NULL, NULL, NULL,
+          "room 2; cluster k; plan; op a@k o1 running; plan", "",
+          "a@k=Deploying/OperationRunning b@k=Deploying/Installing c@k=Pending/WaitingForRoom",
+          "Deploying", NULL },
+        { "each cluster has its own room", "a b", NULL, NULL, NULL, "room 1; cluster k; cluster l; "
+          "plan", "upgrade:a@k upgrade:a@l",
+          "a@k=Deploying/Installing a@l=Deploying/Installing b@k=Pending/WaitingForRoom "
+          "b@l=Pending/WaitingForRoom", "Deploying", NULL },
+        { "a reached state plans nothing", "db api<db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; app api@a deployed 1; plan; plan", "",
+          "api@a=Deployed/Deployed db@a=Deployed/Deployed", "Deployed",
+          "all 2 releases are deployed on 1 cluster" },
+    };
+
+    CHECK_ALL(rows);
+    (void)state;
+}
+
+static void says_what_it_waits_for(void **state)
+{
+    static const struct plan_row rows[] = {
+        { "a repository is asked for once by several charts", "db web", NULL, NULL, NULL,
+          "cluster a; repo a absent; plan", "ensure-repo:db@a",
+          "db@a=Waiting/RepoRequested web@a=Waiting/RepoRequested", "Pending", NULL },
+        { "and not again while the request may still take effect", "db web", NULL, NULL, NULL,
+          "cluster a; repo a absent; plan; +29s; plan", "",
+          "db@a=Waiting/RepoRequested web@a=Waiting/RepoRequested", "Pending", NULL },
+        { "a lost request for a repository is repeated", "db", NULL, NULL, NULL,
+          "cluster a; repo a absent; plan; +30s; plan", "ensure-repo:db@a",
+          "db@a=Waiting/RepoRequested", "Pending", NULL },
+        { "a repository that downloads is waited for", "db", NULL, NULL, NULL,
+          "cluster a; repo a absent; plan; repo a downloading; plan", "",
+          "db@a=Waiting/RepoDownloading", "Pending", NULL },
+        { "a repository that fails is told, and mends itself", "db", NULL, NULL, NULL,
+          "cluster a; repo a failed; plan", "", "db@a=Failed/RepoUnreachable", "Pending",
+          "no such host" },
+        { "a version is asked for before it is acted on", "db", NULL, NULL, NULL,
+          "cluster a; version db@a unread; plan", "resolve-version:db@a",
+          "db@a=Pending/ResolvingVersion", "Pending", NULL },
+        { "trouble with a version is told before the needs are there", "db api<db", NULL, NULL,
+          NULL, "cluster a; version api@a missing; plan", "upgrade:db@a",
+          "api@a=Failed/ChartVersionNotFound db@a=Deploying/Installing", "Failed",
+          "has no chart api in version 1.2.3" },
+        { "a missing version mends itself when it is there", "db", NULL, NULL, NULL,
+          "cluster a; version db@a missing; plan; version db@a found; plan", "upgrade:db@a",
+          "db@a=Deploying/Installing", "Deploying", NULL },
+        { "values that are not there are waited for", "db", NULL, NULL, NULL,
+          "cluster a; values db ConfigMapNotFound; plan", "", "db@a=Waiting/ConfigMapNotFound",
+          "Pending", "its values are not there" },
+        { "an unreachable cluster is unknown, and others go on", "db", NULL, NULL, NULL,
+          "cluster a; cluster b; app db@a deployed 1; plan; cluster a disconnected; plan", "",
+          "db@a=Unknown/ClusterUnreachable db@b=Deploying/Installing", "Deploying",
+          "last known Deployed" },
+        { "a request is not forgotten while its cluster is away", "db", NULL, NULL, NULL,
+          "cluster a; plan; cluster a disconnected; plan; +10s; plan; cluster a read; "
+          "op db@a o1 running; plan", "", "db@a=Deploying/OperationRunning", "Deploying", NULL },
+        { "an unread cluster is no empty cluster", "db", NULL, NULL, NULL,
+          "cluster a unread; plan", "", "db@a=Unknown/ClusterUnread", "Pending", NULL },
+        { "a cluster that is gone is left out, and told", "db", NULL, NULL, NULL,
+          "cluster a; cluster b gone; app db@a deployed 1; plan", "", "db@a=Deployed/Deployed",
+          "Deployed", "Rancher has no such cluster: b" },
+        { "somebody else's release is left alone", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1 foreign; plan", "", "db@a=Failed/ReleaseConflict",
+          "Failed", "releaseName" },
+        { "another Stack's release is left alone", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1 other; plan", "", "db@a=Failed/ReleaseConflict",
+          "Failed", "Stack team/other" },
+        { "a conflict mends itself when the other release goes", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1 other; plan; gone db@a; plan", "upgrade:db@a",
+          "db@a=Deploying/Installing", "Deploying", NULL },
+        { "a release of a former Stack of this name is taken over", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 3 former; plan", "upgrade:db@a", "db@a=Deploying/Upgrading",
+          "Deploying", NULL },
+        { "another version than was asked for is no success", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1 version 1.2.9; plan", "",
+          "db@a=Failed/ChartVersionMismatch", "Failed", "1.2.9 was installed" },
+    };
+
+    CHECK_ALL(rows);
+    (void)state;
+}
+
+static void minds_drift(void **state)
+{
+    static const struct plan_row rows[] = {
+        { "drift is reported", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; app db@a deployed 2 old; plan", "",
+          "db@a=Deployed/Drifted", "Deployed", "changed by somebody else" },
+        { "drift without our stamp is reported, too", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; app db@a deployed 2 foreign; plan; plan", "",
+          "db@a=Deployed/Drifted", "Deployed", NULL },
+        { "a new install by somebody else is no drift but in the way", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; app db@a deployed 1 foreign; plan", "",
+          "db@a=Failed/ReleaseConflict", "Failed", NULL },
+        { "drift is corrected where that is asked for", "db", "\"drift\":\"Correct\"", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; app db@a deployed 2 old; plan", "upgrade:db@a",
+          "db@a=Deploying/Upgrading", "Deploying", NULL },
+        { "drift is not looked at where that is asked for", "db", "\"drift\":\"Ignore\"", NULL,
+          NULL, "cluster a; app db@a deployed 1; plan; app db@a deployed 2 old; plan", "",
+          "db@a=Deployed/Deployed", "Deployed", NULL },
+        { "a change of the spec is no drift", "db", NULL, NULL,
+          "\"overrides\":[{\"clusterIds\":[\"a\"],\"charts\":[{\"name\":\"db\",\"values\":{\"n\":2}"
+          "}]}]", "cluster a; app db@a deployed 1; plan; change; plan", "upgrade:db@a",
+          "db@a=Deploying/Upgrading", "Deploying", NULL },
+        { "a release that vanished is installed again", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; gone db@a; plan", "upgrade:db@a",
+          "db@a=Deploying/Installing", "Deploying", NULL },
+    };
+
+    CHECK_ALL(rows);
+    (void)state;
+}
+
+static void removes_in_reverse(void **state)
+{
+    static const struct plan_row rows[] = {
+        { "a chart that left the spec is uninstalled", "db web", NULL, "db", NULL,
+          "cluster a; app db@a deployed 1; app web@a deployed 1; plan; change; plan",
+          "uninstall:web@a", "db@a=Deployed/Deployed web@a=Uninstalling/Uninstalling", "Deploying",
+          NULL },
+        { "what nothing needs goes first", "db api<db web<api", NULL, "x", NULL,
+          "cluster a; app db@a deployed 1; app api@a deployed 1; app web@a deployed 1; "
+          "plan; change; app x@a deployed 1; plan", "uninstall:web@a",
+          "api@a=Waiting/WaitingForDependents db@a=Waiting/WaitingForDependents "
+          "web@a=Uninstalling/Uninstalling x@a=Deployed/Deployed", "Deploying", NULL },
+        { "a cluster that is no target any more is cleared", "db", NULL, NULL, NULL,
+          "cluster a; cluster b; app db@a deployed 1; app db@b deployed 1; plan; "
+          "cluster b untargeted; plan", "uninstall:db@b",
+          "db@a=Deployed/Deployed db@b=Uninstalling/Uninstalling", "Deploying", NULL },
+        { "a release of somebody else is not cleared", "db", NULL, NULL, NULL,
+          "cluster a; cluster b untargeted; app db@a deployed 1; app db@b deployed 1 other; plan",
+          "", "db@a=Deployed/Deployed", "Deployed", NULL },
+        { "deletion goes in reverse order", "db api<db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; app api@a deployed 1; plan; delete; plan",
+          "uninstall:api@a",
+          "api@a=Uninstalling/Uninstalling db@a=Waiting/WaitingForDependents", "Deleting", NULL },
+        { "and goes on when what needed it is gone", "db api<db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; app api@a deployed 1; plan; delete; plan; gone api@a; "
+          "plan", "uninstall:db@a", "db@a=Uninstalling/Uninstalling", "Deleting", NULL },
+        { "at the end the Stack is let go", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; plan; gone db@a; plan", "remove-finalizer",
+          "", "Deleting", "nothing of the Stack is left" },
+        { "a Stack deleted in mid-install waits for what was asked for", "db", NULL, NULL, NULL,
+          "cluster a; plan; delete; plan", "", "db@a=Deploying/Installing", "Deleting", NULL },
+        { "until it certainly did not happen", "db", NULL, NULL, NULL,
+          "cluster a; plan; delete; +30s; plan", "remove-finalizer", "", "Deleting", NULL },
+        { "a running operation is waited for before its release goes", "db", NULL, NULL, NULL,
+          "cluster a; plan; op db@a o1 running; app db@a pending 1; delete; +5m; plan", "",
+          "db@a=Deploying/OperationRunning", "Deleting", NULL },
+        { "Orphan leaves the releases", "db", "\"deletionPolicy\":\"Orphan\"", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; plan", "remove-finalizer", "", "Deleting",
+          "stay" },
+        { "no finalizer is added once deletion began", "db", NULL, NULL, NULL,
+          "nofinalizer; cluster a; delete; plan", "", "", "Deleting", NULL },
+        { "a cluster that is gone is skipped", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; cluster a gone; plan", "remove-finalizer",
+          "", "Deleting", NULL },
+        { "an unreachable cluster holds the Stack and says how to let go", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; cluster a disconnected; plan", "",
+          "db@a=Unknown/ClusterUnreachable", "Deleting",
+          "herd.suse.com/abandon-clusters: \"a\"" },
+        { "an abandoned cluster is let go", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; cluster a disconnected; plan; "
+          "abandon b, a; plan", "remove-finalizer", "", "Deleting", NULL },
+        { "all clusters are let go by a star", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; cluster a disconnected; abandon *; plan",
+          "remove-finalizer", "", "Deleting", NULL },
+        { "unknown clusters hold a deletion", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; clusters unknown; gone db@a; plan", "",
+          "db@a=Deployed/Deployed", "Deleting", NULL },
+        { "an unreachable cluster where nothing was asked for holds nothing", "db", NULL, NULL,
+          NULL, "cluster a disconnected; plan; delete; plan", "remove-finalizer",
+          "", "Deleting", NULL },
+        { "a paused Stack is not torn down", "db", "\"paused\":true", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; plan", "", "db@a=Pending/Paused",
+          "Deleting", "spec.paused" },
+        { "a refused Stack can be deleted", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; problem; delete; plan", "uninstall:db@a",
+          "db@a=Uninstalling/Uninstalling", "Deleting", NULL },
+        { "an uninstall that failed is tried again, later", "db", "\"retry\":{\"limit\":0}", NULL,
+          NULL, "cluster a; app db@a deployed 1; plan; delete; plan; uninstall db@a o1 failed no; "
+          "log db@a o1 hook failed; plan; +20m; plan", "uninstall:db@a",
+          "db@a=Uninstalling/Uninstalling", "Deleting", NULL },
+    };
+
+    CHECK_ALL(rows);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(begins_and_holds),
+        cmocka_unit_test(goes_in_order),
+        cmocka_unit_test(says_what_it_waits_for),
+        cmocka_unit_test(minds_drift),
+        cmocka_unit_test(removes_in_reverse),
+    };
+
+    return cmocka_run_group_tests_name("shared/stack/plan", tests, NULL, NULL);
+}
