@@ -22,7 +22,7 @@ void estate_sleep(struct estate *estate, int64_t life_ms)
     }
 }
 
-/* ---- what changes ------------------------------------------------------------------------------ */
+/* ---- what changes ---------------------------------------------------------------------------- */
 
 static bool is_kind(const struct kube_resource *a, const struct kube_resource *b)
 {
@@ -83,7 +83,7 @@ static void changed(void *context, struct str cluster, const struct kube_resourc
     }
 }
 
-/* ---- the thread -------------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 static void work_on(struct estate *estate, struct arena *arena, const struct agenda_entry *entry)
 {
@@ -121,7 +121,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* ---- life -------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static struct estate *estate_new(const struct estate_options *options)
 {

@@ -186,7 +186,7 @@ int action_read(struct arena *arena, enum task_action which, struct str body,
     return 0;
 }
 
-/* ---- the command line -------------------------------------------------------------------------- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 static void put_option(struct json_writer *w, struct arena *arena, const char *name,
                        struct str value)

@@ -83,7 +83,7 @@ void clusters_look_again(struct estate *estate)
                    estate_now(estate));
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 struct objects {
     struct arena *arena;
@@ -168,7 +168,7 @@ static int copy_nodes(struct estate *estate, struct arena *arena, struct str clu
     return 0;
 }
 
-/* ---- one cluster ------------------------------------------------------------------------------- */
+/* ---- one cluster ----------------------------------------------------------------------------- */
 
 /* Its last step but one: whoever has that namespace has the rest. */
 static bool has_api(struct estate *estate, struct arena *arena, struct str id)
@@ -256,7 +256,7 @@ void clusters_reconcile(struct estate *estate, struct arena *arena, struct str i
                  LOG_Z("error", err.text));
 }
 
-/* ---- the first start --------------------------------------------------------------------------- */
+/* ---- the first start ------------------------------------------------------------------------- */
 
 /* Which clusters of the description were made before: those that are gone since stay gone. */
 static struct str seeded_before(struct estate *estate, struct arena *arena)

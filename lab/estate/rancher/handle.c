@@ -67,7 +67,7 @@ static void go_steve(struct estate *estate, struct http_exchange *exchange,
                (caller->cluster.len && !str_eq(caller->cluster, route->cluster)) ||
                faults_strike(estate, FAULT_FORBIDDEN, &place, &rule)) {
         /* The gate asks "may this user get that Cluster?", and says no to both questions alike. */
-        http_answer(exchange, 401, "", STR(""));
+        http_answer(exchange, 401, NULL, STR(""));
     } else if (!local && (!state.connected || !state.provisioned)) {
         steve_down(estate, exchange, route->cluster);
     } else if (!local && faults_strike(estate, FAULT_AGENT_BOOTING, &place, &rule)) {
@@ -123,7 +123,7 @@ static void go_plain(struct estate *estate, struct http_exchange *exchange,
                           STR_ARG(route->cluster)));
     } else if (faults_strike(estate, FAULT_FORBIDDEN, &place, &rule)) {
         if (local && str_find(route->rest, STR("/management.cattle.io/"), 0) >= 0)
-            http_answer(exchange, 403, "", STR(""));
+            http_answer(exchange, 403, NULL, STR(""));
         else
             answer_e5(exchange, 403, "Forbidden", STR("cluster access denied"));
     } else if (!local && !state.provisioned) {

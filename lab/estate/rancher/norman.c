@@ -11,7 +11,7 @@ static struct str base_of(struct http_exchange *exchange)
                    STR_ARG(http_header(exchange, "Host")));
 }
 
-/* ---- collections ------------------------------------------------------------------------------- */
+/* ---- collections ----------------------------------------------------------------------------- */
 
 struct page {
     struct http_exchange *exchange;
@@ -135,7 +135,7 @@ static void list(struct estate *estate, struct http_exchange *exchange, const ch
                       page.shown ? strbuf_str(&page.out) : STR(" ")));
 }
 
-/* ---- one --------------------------------------------------------------------------------------- */
+/* ---- one ------------------------------------------------------------------------------------- */
 
 static void get_cluster(struct estate *estate, struct http_exchange *exchange, struct str id)
 {

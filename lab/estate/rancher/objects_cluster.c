@@ -160,7 +160,7 @@ struct str object_cluster_status(struct arena *arena, const struct described_clu
                  conditions(arena, health, before));
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 struct str object_node_name(struct arena *arena, const struct described_cluster *c, int64_t index)
 {

@@ -94,7 +94,7 @@ struct str object_operation_secret(struct arena *arena, const struct task *task)
                  task->operation, base64_encode(arena, task_encode(arena, task, true)));
 }
 
-/* ---- the log ----------------------------------------------------------------------------------- */
+/* ---- the log --------------------------------------------------------------------------------- */
 
 #define RULER "---------------------------------------------------------------------\r\n"
 

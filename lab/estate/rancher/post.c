@@ -98,7 +98,7 @@ static struct task task_of(struct post *p, struct str release, int64_t install_m
     return task;
 }
 
-/* ---- install and upgrade ----------------------------------------------------------------------- */
+/* ---- install and upgrade --------------------------------------------------------------------- */
 
 /* 0 and the repository; or -1, answered. */
 static int find_repo(struct post *p, struct str name, const struct catalogue_repo **ret_repo,
@@ -244,7 +244,7 @@ static void deploy(struct post *p, struct str repo_name)
     answer_201(p);
 }
 
-/* ---- uninstall --------------------------------------------------------------------------------- */
+/* ---- uninstall ------------------------------------------------------------------------------- */
 
 static void uninstall(struct post *p, struct str namespace_, struct str app)
 {

@@ -77,7 +77,7 @@ struct shape_state shape_state_of(struct json object)
     return (struct shape_state){ STR("active"), false, false, STR("") };
 }
 
-/* ---- steve ------------------------------------------------------------------------------------- */
+/* ---- steve ----------------------------------------------------------------------------------- */
 
 static void put_link(struct json_writer *w, struct arena *arena, const char *name, struct str url,
                      const char *behind)
@@ -216,7 +216,7 @@ struct str shape_steve(struct arena *arena, struct json object, const struct sha
     return strbuf_str(&out);
 }
 
-/* ---- norman ------------------------------------------------------------------------------------ */
+/* ---- norman ---------------------------------------------------------------------------------- */
 
 static void put_members(struct json_writer *w, struct json object, const char *without)
 {

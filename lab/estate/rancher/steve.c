@@ -56,7 +56,7 @@ static int get_object(struct steve *s, struct str *ret_text, struct json *ret_ob
     return json_read(s->arena, *ret_text, &json_limits_default, ret_object, err);
 }
 
-/* ---- links of a ClusterRepo -------------------------------------------------------------------- */
+/* ---- links of a ClusterRepo ------------------------------------------------------------------ */
 
 static void action_error(struct steve *s, const char *text)
 {
@@ -120,7 +120,7 @@ static void repo_link(struct steve *s, struct json object, struct str link)
         answer_e1(s->exchange, 404, "NotFound", STR("not found"));
 }
 
-/* ---- logs of an Operation ---------------------------------------------------------------------- */
+/* ---- logs of an Operation -------------------------------------------------------------------- */
 
 static void operation_logs(struct steve *s, struct json object)
 {
@@ -145,7 +145,7 @@ static void operation_logs(struct steve *s, struct json object)
                                      time_rfc3339(s->arena, estate_now(s->estate))));
 }
 
-/* ---- get and list ------------------------------------------------------------------------------ */
+/* ---- get and list ---------------------------------------------------------------------------- */
 
 static void get_one(struct steve *s)
 {
@@ -291,7 +291,7 @@ void steve_handle(struct estate *estate, struct http_exchange *exchange, struct 
     str_split(&left, '/', &name);
     s.type = type_of(name, local);
     if (!s.type || !steve_path_of(rest, s.type->resource->namespaced, &s.path)) {
-        http_answer(exchange, 404, "", STR(""));
+        http_answer(exchange, 404, NULL, STR(""));
         return;
     }
     s.how.type = s.type->type;

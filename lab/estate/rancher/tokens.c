@@ -174,7 +174,7 @@ bool tokens_authenticate(struct estate *estate, struct http_exchange *exchange,
     return true;
 }
 
-/* ---- /v3/tokens -------------------------------------------------------------------------------- */
+/* ---- /v3/tokens ------------------------------------------------------------------------------ */
 
 static struct str resource(struct estate *estate, struct arena *arena, const struct record *r,
                            const struct token *caller, bool show_secret)

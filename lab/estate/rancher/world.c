@@ -217,7 +217,7 @@ int world_ensure(struct estate *estate, struct arena *arena, struct str cluster,
     return -1;
 }
 
-/* ---- the walk at start ------------------------------------------------------------------------- */
+/* ---- the walk at start ----------------------------------------------------------------------- */
 
 struct scan {
     struct estate *estate;

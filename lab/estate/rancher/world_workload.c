@@ -43,7 +43,7 @@ static bool workload_of_task(struct arena *arena, const struct task *task,
     return false;
 }
 
-/* ---- room -------------------------------------------------------------------------------------- */
+/* ---- room ------------------------------------------------------------------------------------ */
 
 struct room {
     struct arena *arena;
@@ -60,7 +60,8 @@ static bool add_node(void *context, struct str object)
 
     if (json_read(room->arena, object, &json_limits_default, &node, &ignored) == 0) {
         room->gpus += workload_gpus_of_node(node);
-        str_list_push(&room->nodes, json_str(json_walk(node, "metadata", "name", NULL)));
+        str_list_push(&room->nodes,
+                      str_dup(room->arena, json_str(json_walk(node, "metadata", "name", NULL))));
     }
     return true;
 }
@@ -112,7 +113,7 @@ bool world_fits(struct estate *estate, struct arena *arena, const struct task *t
     return workload.gpus * workload.replicas <= room.gpus;
 }
 
-/* ---- objects ----------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 struct pods {
     struct arena *arena;
@@ -129,7 +130,8 @@ static bool add_pod(void *context, struct str object)
     if (json_read(pods->arena, object, &json_limits_default, &root, &ignored) == 0 &&
         str_eq(json_str(json_walk(root, "metadata", "labels", "app.kubernetes.io/instance", NULL)),
                pods->release))
-        str_list_push(&pods->names, json_str(json_walk(root, "metadata", "name", NULL)));
+        str_list_push(&pods->names,
+                      str_dup(pods->arena, json_str(json_walk(root, "metadata", "name", NULL))));
     return true;
 }
 
