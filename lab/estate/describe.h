@@ -45,7 +45,7 @@ extern const struct str describe_builtin;
 /* What a Cluster has whose maker said nothing: that of one added by kubectl. */
 struct described_cluster described_cluster_default(struct str id);
 
-/* -1 with the field and what is wrong with it. "local" is always there, added if it was left out. */
+/* -1 with the field and what is wrong with it. "local" is added if it was left out. */
 int describe_read(struct arena *arena, struct str yaml, struct description *ret_description,
                   struct error *err);
 

@@ -1,4 +1,4 @@
-/* estate.h: the simulated Rancher estate: clusters, charts and Helm operations behind Rancher's port.
+/* estate.h: the simulated Rancher estate: clusters, charts, Helm operations behind Rancher's port.
  *
  * All it knows lives as objects in the API (lab/apiserver/api.h), so it goes on where it stopped
  * after kill -9. Wire facts: Rancher v2.14 (its Apps v2, steve, norman and cluster proxy). */

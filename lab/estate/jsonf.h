@@ -3,7 +3,7 @@
  *     jsonf(arena, "{'kind':'Secret','metadata':{'name':%s},'data':%r,'count':%d,'ok':%b}", ...)
  *
  * ' stands for the quotes of keys and constant strings. %s a struct str, quoted and escaped; %r a
- * struct str of JSON as it is ("" gives null); %d an int64_t; %b a bool (int); %% a percent sign. */
+ * struct str of JSON as it is ("" gives null); %d an int64_t; %b a bool; %% itself. */
 #ifndef HERD_LAB_ESTATE_JSONF_H
 #define HERD_LAB_ESTATE_JSONF_H
 

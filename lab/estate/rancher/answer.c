@@ -1,5 +1,5 @@
 /* answer.c: the six error bodies that Rancher's parts send (rancher v2.14: steve and norman
- * httperror, pkg/auth/util, pkg/clusterrouter). Each has its own quirks, and clients meet them all. */
+ * httperror, pkg/auth/util, pkg/clusterrouter). Each has its own quirks. */
 #include "lab/estate/jsonf.h"
 #include "lab/estate/rancher/inside.h"
 

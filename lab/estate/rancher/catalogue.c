@@ -136,8 +136,9 @@ struct str catalogue_values(struct arena *arena, const struct catalogue_chart *c
     if (colon < 0)
         return STR("{}");
     return jsonf(arena, "{%r'image':{'repository':%s,'tag':%s},'resources':{}}",
-                 chart->replicas_key.len ? jsonf(arena, "%s:%d,", chart->replicas_key, chart->replicas)
-                                         : STR(" "),
+                 chart->replicas_key.len
+                     ? jsonf(arena, "%s:%d,", chart->replicas_key, chart->replicas)
+                     : STR(" "),
                  str_slice(image, 0, (size_t)colon),
                  str_slice(image, (size_t)colon + 1, image.len));
 }

@@ -1,5 +1,5 @@
 /* counters.c: GET /lab/counters: what was asked of each release, for tests that must prove that
- * nothing was done twice. Counted from the Operations that are kept, so a kill does not reset it. */
+ * nothing was done twice. Counted from the Operations that are kept: a kill resets nothing. */
 #include "lab/estate/jsonf.h"
 #include "lab/estate/rancher/inside.h"
 

@@ -116,7 +116,7 @@ void engine_run(struct estate *estate, struct arena *arena, struct str cluster,
             task = *known;
         else if (load_task(estate, arena, cluster, operation, &task, &err) != 0)
             break;
-        /* An instant task is over before its POST is answered: one that is not was never accepted. */
+        /* An instant task is over before its POST is answered: this one was never accepted. */
         if (!known && task.instant && object_operation_stage(operation) != STAGE_ENDED) {
             engine_forget(estate, arena, &task);
             break;

@@ -12,8 +12,9 @@ void engine_write_stage(struct estate *estate, struct arena *arena, const struct
 {
     struct error err = { 0 };
     struct str stored;
-    struct str status = object_operation_status(arena, task, task->command, stage, failed, exit_code,
-                                                time_rfc3339(arena, estate_now(estate)));
+    struct str now = time_rfc3339(arena, estate_now(estate));
+    struct str status =
+        object_operation_status(arena, task, task->command, stage, failed, exit_code, now);
 
     if (api_merge_object(estate->api, arena, task->cluster, &res_operations, task->namespace_,
                          task->operation, STR("status"), status, &stored, &err) != 0)

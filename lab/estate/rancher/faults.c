@@ -15,7 +15,8 @@
 #define NEVER FAULT_NEVER
 #define KILLED FAULT_KILLED
 static const struct fault_row rows[FAULT_ID_COUNT] = {
-    [FAULT_NONE] = { STR_INIT(""), FAULT_ON_REQUEST, FAULT_BEFORE, FAULT_STALLED, 0, STR_INIT(""), "" },
+    [FAULT_NONE] = { STR_INIT(""), FAULT_ON_REQUEST, FAULT_BEFORE, FAULT_STALLED, 0, STR_INIT(""),
+                     "" },
 #define FAULT(id, name, stage, release, end, exit_code, text, help)                                \
     [FAULT_##id] = { STR_INIT(name), stage, release, end, exit_code, STR_INIT(text), help },
 #include "lab/estate/rancher/faults.def"

@@ -1,7 +1,7 @@
 /* handle.c: one request on Rancher's port: who asks, which road it takes, what goes wrong on it.
  *
  * The roads fail differently (rancher v2.14 pkg/api/steve/proxy, pkg/clusterrouter, pkg/dialer):
- *   steve below /k8s/clusters/<id>/v1   no login or no right: empty 401; tunnel down: 500 after 14 s
+ *   steve below /k8s/clusters/<id>/v1   no login or no right: empty 401; no tunnel: 500 after 14 s
  *   plain below /k8s/clusters/<id>/api  login filter E4, unknown cluster E5 404, not provisioned E5
  *                                       503, tunnel down: 500 after 20 to 40 s */
 #include "lab/estate/rancher/inside.h"

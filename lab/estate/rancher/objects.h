@@ -1,4 +1,5 @@
-/* objects.h: Rancher's own objects: definitions, Clusters, Nodes, ClusterRepos, Operations. Pure. */
+/* objects.h: Rancher's own objects: definitions, Clusters, Nodes, ClusterRepos, Operations.
+ * Pure. */
 #ifndef HERD_LAB_ESTATE_RANCHER_OBJECTS_H
 #define HERD_LAB_ESTATE_RANCHER_OBJECTS_H
 
@@ -78,7 +79,7 @@ enum task_stage object_operation_stage(struct json operation);
 struct str object_operation_pod(struct arena *arena, const struct task *task);
 struct str object_operation_secret(struct arena *arena, const struct task *task);
 
-/* What the helm container has printed at this stage; `failure` "" unless it failed. CRLF, as a TTY. */
+/* What the helm container has printed at this stage; `failure` "" unless it failed. */
 struct str object_operation_log(struct arena *arena, const struct task *task, struct str command,
                                 enum task_stage stage, struct str failure, struct str now);
 

@@ -1,4 +1,4 @@
-/* objects_cluster.c: Clusters and their nodes. A Cluster's capacity holds cpu, memory and pods only;
+/* objects_cluster.c: Clusters and their nodes. A Cluster's capacity has cpu, memory and pods only;
  * GPUs are told by nodes alone (rancher v2.14 clusterstats/statsaggregator.go). */
 #include "lab/estate/jsonf.h"
 #include "lab/estate/rancher/objects.h"
@@ -105,7 +105,7 @@ static struct str version_json(struct arena *arena, struct str version)
                  major, minor, version);
 }
 
-/* One condition. Its time stays while its status stays, so that nothing changes without a change. */
+/* One condition. Its time stays while its status stays: nothing changes by itself. */
 static struct str condition(struct arena *arena, struct json before, const char *type,
                             const char *status, const char *reason, const char *message,
                             struct str now)
@@ -130,7 +130,8 @@ static struct str conditions(struct arena *arena, const struct cluster_health *h
     struct str provisioned =
         condition(arena, before, "Provisioned", health->provisioned ? "True" : "Unknown", "",
                   health->provisioned ? "" : "waiting for the cluster's agent", now);
-    struct str connected = condition(arena, before, "Connected", up ? "True" : "False", "", "", now);
+    struct str connected =
+        condition(arena, before, "Connected", up ? "True" : "False", "", "", now);
     struct str ready =
         up ? condition(arena, before, "Ready", "True", "", "", now)
         : health->provisioned
@@ -209,7 +210,7 @@ struct str object_node_status(struct arena *arena, const struct described_cluste
                  object_node_name(arena, c, index), now, now);
 }
 
-/* Rancher calls them m-xxxxx; the name follows from the node's, so that a second copy is the first. */
+/* Rancher calls them m-xxxxx; the name follows from the node's: a second copy is the first. */
 static struct str machine_name(struct arena *arena, struct str node)
 {
     return str_fmt(arena, "machine-%.*s", 5, digest_sha256_hex(arena, node).at);

@@ -7,7 +7,7 @@
 #include "lab/estate/rancher/inside.h"
 
 enum {
-    SYNCHRONOUS_MS = 2000,                /* Rancher sleeps until the service account's token is there */
+    SYNCHRONOUS_MS = 2000,                /* Rancher sleeps until the account's token is there */
     LOCAL_BODY_MAX = 1024 * 1024,         /* setting public-api-body-limit, local only */
     OPERATION_SECRET_MAX = 1024 * 1024,   /* Kubernetes' bound on a Secret's data */
     TARBALL_BYTES = 24 * 1024,            /* a small chart, which goes into the same Secret */

@@ -85,7 +85,8 @@ static struct str seconds(struct arena *arena, int64_t ms)
 struct str release_secret(struct arena *arena, const struct release *r, int64_t now_ms)
 {
     struct str name = release_secret_name(arena, r->name, r->revision);
-    struct str repo = r->repo.len ? jsonf(arena, ",%s:%s", STR(RELEASE_REPO_LABEL), r->repo) : STR(" ");
+    struct str repo =
+        r->repo.len ? jsonf(arena, ",%s:%s", STR(RELEASE_REPO_LABEL), r->repo) : STR(" ");
     struct str mark = r->operation.len
                           ? jsonf(arena, "%s:%s", STR(RELEASE_OPERATION_ANNOTATION), r->operation)
                           : STR(" ");
@@ -166,7 +167,8 @@ int release_read(struct arena *arena, struct str secret, struct release *ret_rel
     release.namespace_ = json_str(json_get(meta, STR("namespace")));
     release.uid = json_str(json_get(meta, STR("uid")));
     release.repo = json_str(json_walk(meta, "labels", RELEASE_REPO_LABEL, NULL));
-    release.operation = json_str(json_walk(meta, "annotations", RELEASE_OPERATION_ANNOTATION, NULL));
+    release.operation =
+        json_str(json_walk(meta, "annotations", RELEASE_OPERATION_ANNOTATION, NULL));
     release.status = release_status_from(json_str(json_get(info, STR("status"))));
     release.first_deployed_ms = time_of(json_get(info, STR("first_deployed")));
     release.last_deployed_ms = time_of(json_get(info, STR("last_deployed")));
@@ -184,7 +186,8 @@ int release_read(struct arena *arena, struct str secret, struct release *ret_rel
 struct str release_app(struct arena *arena, const struct release *r)
 {
     struct strbuf out = strbuf_new(arena, 1024 + r->metadata.len);
-    struct str labels = r->repo.len ? jsonf(arena, "%s:%s", STR(RELEASE_REPO_LABEL), r->repo) : STR(" ");
+    struct str labels =
+        r->repo.len ? jsonf(arena, "%s:%s", STR(RELEASE_REPO_LABEL), r->repo) : STR(" ");
     struct str workload =
         r->manifest.len ? jsonf(arena, "{'apiVersion':'apps/v1','kind':'Deployment','name':%s,"
                                        "'namespace':%s}",

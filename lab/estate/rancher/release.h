@@ -1,5 +1,4 @@
-/* release.h: Helm's releases as Kubernetes keeps them, and Rancher's Apps that are derived from them.
- * Pure.
+/* release.h: Helm's releases as Kubernetes keeps them, and Rancher's Apps derived from them. Pure.
  *
  * A revision is the Secret sh.helm.release.v1.<name>.v<revision>: base64 of base64 of gzip of JSON
  * (helm v3.20 pkg/storage/driver). The App of a release shows its newest revision and is owned by
@@ -60,7 +59,7 @@ bool release_secret_name_read(struct str secret, struct str *ret_release, int64_
 struct str release_json(struct arena *arena, const struct release *release);
 /* The whole Secret. `now_ms` goes into label createdAt. */
 struct str release_secret(struct arena *arena, const struct release *release, int64_t now_ms);
-/* A merge patch that brings a stored Secret to what `release` says now: data, status, modifiedAt. */
+/* A merge patch that brings a stored Secret to what `release` says: data, status, modifiedAt. */
 struct str release_secret_patch(struct arena *arena, const struct release *release,
                                 int64_t now_ms);
 /* Read a Secret back. -1: it holds no release. */

@@ -26,8 +26,8 @@ struct route {
 
 struct route route_of(struct str path);
 
-/* "type/namespace/name/link" of a steve path: what stands there, "" for the rest. `namespaced` tells
- * how to read the second part. False if there is more. */
+/* "type/namespace/name/link" of a steve path: what stands there, "" for the rest. `namespaced`
+ * tells how to read the second part. False if there is more. */
 struct steve_path {
     struct str type;
     struct str namespace_;

@@ -4,7 +4,7 @@
 
 #include "text/json.h"
 
-/* metadata.state of steve, and state of norman (wrangler pkg/summary, for the kinds that we have). */
+/* metadata.state of steve, and state of norman (wrangler pkg/summary, for our kinds). */
 struct shape_state {
     struct str name;
     bool error;

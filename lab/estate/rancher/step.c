@@ -83,7 +83,7 @@ static enum fault_id refusal(const struct task *task, const struct task_view *vi
 
 enum verdict { STILL, GOOD, BAD };
 
-/* How the new revision does at `now_ms`. `*ret_next_ms` is set for STILL, `*ret_failure` for BAD. */
+/* How the new revision does at `now_ms`. STILL sets `*ret_next_ms`, BAD `*ret_failure`. */
 static enum verdict verdict_of(const struct task *task, const struct task_view *view,
                                int64_t now_ms, int64_t *ret_next_ms, enum fault_id *ret_failure)
 {

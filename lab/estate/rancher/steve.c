@@ -34,12 +34,13 @@ struct steve {
     struct shape_steve how;
 };
 
-/* Singular and plural both reach it. NULL: steve has no such schema, and answers with a bare 404. */
+/* Singular and plural both reach it. NULL: steve has no such schema, and answers a bare 404. */
 static const struct steve_type *type_of(struct str name, bool local)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         struct str type = types[i].type;
-        bool plural = name.len == type.len + 1 && str_starts(name, type) && str_ends(name, STR("s"));
+        bool plural =
+            name.len == type.len + 1 && str_starts(name, type) && str_ends(name, STR("s"));
 
         if ((plural || str_eq(name, type)) && (local || !types[i].local_only))
             return &types[i];

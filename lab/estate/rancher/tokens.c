@@ -89,8 +89,8 @@ static bool is_expired(const struct estate *estate, const struct record *record)
     return record->ttl_ms && estate_now(estate) >= record->created_ms + record->ttl_ms;
 }
 
-/* The admin's token is made once; what the seed gives is not a secret worth keeping, so the system's
- * randomness is mixed in. */
+/* The admin's token is made once. What the seed gives is no secret, so it comes from the system's
+ * own randomness. */
 int tokens_seed(struct estate *estate, uint64_t seed, struct error *err)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);

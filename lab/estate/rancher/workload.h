@@ -1,4 +1,4 @@
-/* workload.h: what a release puts into its cluster: how many pods, which GPUs, which objects. Pure. */
+/* workload.h: what a release puts into its cluster: pods, GPUs, objects. Pure. */
 #ifndef HERD_LAB_ESTATE_RANCHER_WORKLOAD_H
 #define HERD_LAB_ESTATE_RANCHER_WORKLOAD_H
 

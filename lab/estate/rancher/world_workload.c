@@ -15,7 +15,8 @@ int world_make_namespace(struct estate *estate, struct arena *arena, struct str 
         0)
         return 0;
     return world_ensure(estate, arena, cluster, &res_namespaces, STR(""),
-                        jsonf(arena, "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':%s}}",
+                        jsonf(arena,
+                              "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':%s}}",
                               name),
                         err);
 }
