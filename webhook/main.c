@@ -266,6 +266,7 @@ static int serve(const struct flag_values *flags, struct arena *arena)
     log_info(serving.log, "serving",
              LOG_INT("port", http_server_port(webhook_server_http(serving.server))),
              LOG_INT("metrics_port", health_port(serving.health)));
+    program_settle();
     loop_run(serving.loop);
     log_info(serving.log, "stopping", LOG_Z("reason", "signal"));
     stop_serving(&serving);

@@ -3,8 +3,11 @@
 
 #include "io/loop.h"
 
+#include <link.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static const char *environment(const char *name)
@@ -83,6 +86,31 @@ void program_log_flags(struct log *log, const struct flag_values *values)
                                      values->rows[i].secret ? STR("(secret)") : value->text);
     }
     log_write(log, LOG_INFO, "starting", pairs, count);
+}
+
+/* The start maps in most of the libraries' code (libcrypto alone: 4 MiB) and serving needs little of
+ * it. Only mappings that nobody writes to are dropped: what they hold is in the file. */
+static int drop_code(struct dl_phdr_info *object, size_t size, void *context)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+    (void)size;
+    (void)context;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t from = (object->dlpi_addr + part->p_vaddr) & ~(page - 1);
+        uintptr_t to = object->dlpi_addr + part->p_vaddr + part->p_memsz;
+
+        if (part->p_type == PT_LOAD && !(part->p_flags & PF_W))
+            madvise((void *)from, to - from, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void program_settle(void)
+{
+    malloc_trim(0);
+    dl_iterate_phdr(drop_code, NULL);
 }
 
 int address_parse(struct arena *arena, struct str text, const char **ret_host, uint16_t *ret_port,

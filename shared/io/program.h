@@ -32,6 +32,10 @@ struct log *program_log(const struct program *program, const struct flag_values 
 /* One line that names every flag that was given; secret ones without their value. */
 void program_log_flags(struct log *log, const struct flag_values *values);
 
+/* Once everything runs: give back the memory that only the start needed. Code pages that are needed
+ * again come back from the page cache by themselves. */
+void program_settle(void);
+
 /* "host:port", ":port", "[::1]:port"; the host stays numeric or empty. */
 int address_parse(struct arena *arena, struct str text, const char **ret_host, uint16_t *ret_port,
                   struct error *err);
