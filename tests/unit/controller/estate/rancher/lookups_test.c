@@ -1,0 +1,98 @@
+/* lookups_test.c: one question for all who have it, and answers that end when they must. */
+#include "support/rows.h"
+
+#include "controller/estate/rancher/lookups.h"
+
+static void told(void *context, struct str waiter)
+{
+    strbuf_fmt(context, "%.*s ", STR_ARG(waiter));
+}
+
+static void questions_are_asked_once(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(lookups_free) struct lookups *lookups = lookups_create(1);
+    struct str question = lookup_version(arena, STR("https://c"), STR("nginx"), STR("1.2.3"));
+    struct strbuf heard = strbuf_new(arena, 64);
+
+    (void)state;
+    rows_expect("the first asks", lookups_begin(lookups, question, STR("a")), "does not");
+    rows_expect("the second waits", !lookups_begin(lookups, question, STR("b")), "asks");
+    rows_expect("so does the first", !lookups_begin(lookups, question, STR("a")), "asks");
+    lookups_end(lookups, question, told, &heard);
+    rows_expect_str("each is told once", strbuf_str(&heard), STR("a b "));
+    rows_expect("then it may be asked again", lookups_begin(lookups, question, STR("a")), "may not");
+}
+
+static void failures_end(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(lookups_free) struct lookups *lookups = lookups_create(1);
+    struct str question = lookup_repo(arena, STR("https://c"));
+    struct lookup_answer answer;
+
+    (void)state;
+    rows_expect_int("nothing is known", lookups_get(lookups, question, 0).state, VERSION_UNREAD);
+    lookups_put(lookups, question, VERSION_FAILED, STR("no"), -1, 1000);
+    answer = lookups_get(lookups, question, 1000);
+    rows_expect_int("it failed", answer.state, VERSION_FAILED);
+    rows_expect_str("why", answer.text, STR("no"));
+    rows_expect("for a while", answer.ends_ms > 1000 && answer.ends_ms <= 6000, "too long");
+    rows_expect_int("then it is unknown", lookups_get(lookups, question, answer.ends_ms).state,
+                    VERSION_UNREAD);
+    lookups_put(lookups, question, VERSION_FAILED, STR("no"), 60000, 1000);
+    answer = lookups_get(lookups, question, 1000);
+    rows_expect("what the peer asks for is honoured", answer.ends_ms >= 61000, "too early");
+    rows_expect_int("failures are counted", answer.failures, 2);
+    lookups_put(lookups, question, VERSION_FOUND, STR(""), -1, 1000);
+    rows_expect_int("until one works", lookups_get(lookups, question, 0).failures, 0);
+}
+
+static void versions_end_with_their_index(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *version;
+        enum version_state state;
+        const char *text;
+        bool index_changed;
+        bool kept;
+    } rows[] = {
+        { "an exact version stays", "1.2.3", VERSION_FOUND, "1.2.3", true, true },
+        { "a range ends with the index", "^1.2", VERSION_FOUND, "1.2.3", true, false },
+        { "a range whose text ends like its answer ends, too", ">=1.2.3", VERSION_FOUND, "1.2.3",
+          true, false },
+        { "a range stays when just downloaded again", "^1.2", VERSION_FOUND, "1.2.3", false, true },
+        { "what was missing is asked for after any download", "9.9.9", VERSION_MISSING, "no", false,
+          false },
+    };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(lookups_free) struct lookups *lookups = lookups_create(1);
+        struct str question =
+            lookup_version(arena, STR("https://c"), STR("nginx"), str_of(rows[i].version));
+        struct str other =
+            lookup_version(arena, STR("https://c/b"), STR("nginx"), str_of(rows[i].version));
+
+        lookups_put(lookups, question, rows[i].state, str_of(rows[i].text), -1, 0);
+        lookups_put(lookups, other, rows[i].state, str_of(rows[i].text), -1, 0);
+        lookups_forget_repo(lookups, STR("https://c"), rows[i].index_changed);
+        rows_expect_int(rows[i].name, lookups_get(lookups, question, 0).state != VERSION_UNREAD,
+                        rows[i].kept);
+        rows_expect_int("another repository's stay",
+                        lookups_get(lookups, other, 0).state != VERSION_UNREAD, true);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(questions_are_asked_once),
+        cmocka_unit_test(failures_end),
+        cmocka_unit_test(versions_end_with_their_index),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
