@@ -17,6 +17,17 @@
 static void decode_struct(struct findings *found, const struct field_table *table,
                           struct json object, void *into, const struct path *at);
 
+static const char *kind_with_article(enum json_kind kind)
+{
+    static const char *const names[] = {
+        [JSON_ABSENT] = "nothing",  [JSON_NULL] = "null",       [JSON_BOOL] = "a boolean",
+        [JSON_NUMBER] = "a number", [JSON_STRING] = "a string", [JSON_ARRAY] = "a list",
+        [JSON_OBJECT] = "an object",
+    };
+
+    return names[kind];
+}
+
 static bool is_kind(struct findings *found, const struct field *field, struct json value,
                     enum json_kind want, const struct path *at)
 {
@@ -28,9 +39,8 @@ static bool is_kind(struct findings *found, const struct field *field, struct js
     bool text = want == JSON_STRING && (got == JSON_BOOL || got == JSON_NUMBER);
 
     finding_add(found, RULE_SHAPE_TYPE, CAUSE_TYPE_INVALID, at,
-                text ? STR("write it in quotes") : STR(""), "must be a %s, not %s %s",
-                field_kind_name(field->kind), got == JSON_ARRAY || got == JSON_OBJECT ? "an" : "a",
-                json_kind_name(got));
+                text ? STR("write it in quotes") : STR(""), "must be %s, not %s",
+                field_kind_name(field->kind), kind_with_article(got));
     return false;
 }
 

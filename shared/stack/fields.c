@@ -122,10 +122,12 @@ struct str field_words_shown(struct arena *arena, const struct field_words *word
 const char *field_kind_name(enum field_kind kind)
 {
     static const char *const names[] = {
-        [FIELD_STRING] = "string", [FIELD_DURATION] = "string",  [FIELD_BOOL] = "boolean",
-        [FIELD_INT] = "integer",   [FIELD_RATIO] = "number",     [FIELD_WORD] = "string",
-        [FIELD_STRINGS] = "list of strings", [FIELD_LABELS] = "object of strings",
-        [FIELD_OBJECT] = "object", [FIELD_STRUCT] = "object",    [FIELD_STRUCTS] = "list of objects",
+        [FIELD_STRING] = "a string",          [FIELD_DURATION] = "a string",
+        [FIELD_BOOL] = "a boolean",           [FIELD_INT] = "an integer",
+        [FIELD_RATIO] = "a number",           [FIELD_WORD] = "a string",
+        [FIELD_STRINGS] = "a list of strings", [FIELD_LABELS] = "an object of strings",
+        [FIELD_OBJECT] = "an object",         [FIELD_STRUCT] = "an object",
+        [FIELD_STRUCTS] = "a list of objects",
     };
 
     return names[kind];
@@ -140,7 +142,7 @@ static void doc_table(struct strbuf *out, const struct field_table *table, struc
                                   row->kind == FIELD_STRINGS || row->kind == FIELD_STRUCTS ? "[]"
                                                                                            : "");
 
-        strbuf_fmt(out, "| `%.*s` | %s | ", STR_ARG(path), field_kind_name(row->kind));
+        strbuf_fmt(out, "| `%.*s` | %s | ", STR_ARG(path), strchr(field_kind_name(row->kind), ' ') + 1);
         if (row->flags & FIELD_REQUIRED)
             strbuf_lit(out, "required");
         else if (row->default_.len)

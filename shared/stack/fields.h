@@ -122,7 +122,7 @@ struct str field_word_name(const struct field_words *words, unsigned value);
 /* "enabled, disabled". */
 struct str field_words_shown(struct arena *arena, const struct field_words *words);
 
-/* "string", "object", "list", ...: what a message asks for. */
+/* "a string", "an object", "a list of strings", ...: what a message asks for. */
 const char *field_kind_name(enum field_kind kind);
 
 /* How near two names must be to be offered: longer ones may differ more. */
