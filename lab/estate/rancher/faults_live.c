@@ -1,5 +1,6 @@
 /* faults_live.c: the rules in force: those of the estate file, and ConfigMap herd-lab-faults in
- * namespace default of the management cluster, whose every key is one rule. A wrong rule is logged and left out. */
+ * namespace default of the management cluster, whose every key is one rule. A wrong
+ * rule is logged and left out. */
 #include "lab/estate/rancher/inside.h"
 
 static void take_rule(struct estate *estate, struct fault_rules *rules, struct str key,

@@ -213,7 +213,7 @@ struct str object_node_status(struct arena *arena, const struct described_cluste
 /* Rancher calls them m-xxxxx; the name follows from the node's: a second copy is the first. */
 static struct str machine_name(struct arena *arena, struct str node)
 {
-    return str_fmt(arena, "machine-%.*s", 5, digest_sha256_hex(arena, node).at);
+    return str_fmt(arena, "machine-%.*s", 10, digest_sha256_hex(arena, node).at);
 }
 
 struct str object_machine(struct arena *arena, struct str cluster, struct json node)
