@@ -1,0 +1,258 @@
+/* validate_test.c: every rule on both sides: what it lets pass and what it finds. */
+#include "support/rows.h"
+
+#include "support/stack_builder.h"
+
+struct row {
+    const char *says;
+    const char *targets; /* NULL: one cluster id */
+    const char *charts;  /* NULL: one good chart named db */
+    const char *spec;    /* further members, NULL: none */
+    const char *found;
+    const char *message; /* part of the first finding's message or way out; NULL: not looked at */
+};
+
+#define ONE(more) "{\"name\":\"db\",\"repo\":\"https://x.io\",\"version\":\"1.0.0\"" more "}"
+#define REPO(url) "{\"name\":\"db\",\"repo\":\"" url "\",\"version\":\"1.0.0\"}"
+#define VERSION(text) "{\"name\":\"db\",\"repo\":\"https://x.io\",\"version\":\"" text "\"}"
+#define NAMED(name, more)                                                                          \
+    "{\"name\":\"" name "\",\"repo\":\"https://x.io\",\"version\":\"1.0.0\"" more "}"
+#define LABELS(labels) "{\"selector\":{\"matchLabels\":{" labels "}}}"
+#define EXPRESSION(text) "{\"selector\":{\"matchExpressions\":[" text "]}}"
+#define GPU(map) ",\"values\":{\"inline\":{\"resources\":{" map "}}}"
+#define LONG54 "a2345678901234567890123456789012345678901234567890123"
+
+static const struct row shape_rows[] = {
+    { "a good Stack", NULL, NULL, NULL, "", NULL },
+    { "an env", NULL, NULL, "\"env\":\"pre-prod.2\"", "", NULL },
+    { "an env that is no label value", NULL, NULL, "\"env\":\"a b\"", "!shape.env spec.env", "'a b'" },
+    { "an oci repository with a port", NULL, REPO("oci://registry.local:5000/charts"), NULL, "", NULL },
+    { "a repository on an IPv6 address", NULL, REPO("https://[fd00::1]:8443/x"), NULL, "", NULL },
+    { "plain http", NULL, REPO("http://x.io"), NULL, "!shape.repo spec.charts[0].repo", "not encrypted" },
+    { "another scheme", NULL, REPO("ftp://x.io"), NULL, "!shape.repo spec.charts[0].repo", "does not begin" },
+    { "no scheme", NULL, REPO("x.io/charts"), NULL, "!shape.repo spec.charts[0].repo", "does not begin" },
+    { "a scheme in capitals", NULL, REPO("HTTPS://x.io"), NULL, "!shape.repo spec.charts[0].repo", NULL },
+    { "no host", NULL, REPO("https://"), NULL, "!shape.repo spec.charts[0].repo", "is no URL" },
+    { "only a path", NULL, REPO("https:///x"), NULL, "!shape.repo spec.charts[0].repo", "is no URL" },
+    { "a port that is none", NULL, REPO("https://x.io:99999"), NULL, "!shape.repo spec.charts[0].repo", NULL },
+    { "port zero", NULL, REPO("https://x.io:0"), NULL, "!shape.repo spec.charts[0].repo", NULL },
+    { "an empty port", NULL, REPO("https://x.io:"), NULL, "!shape.repo spec.charts[0].repo", NULL },
+    { "a bracket that does not close", NULL, REPO("https://[fd00::1"), NULL, "!shape.repo spec.charts[0].repo", NULL },
+    { "a host that begins with a dash", NULL, REPO("https://-x.io"), NULL, "!shape.repo spec.charts[0].repo", NULL },
+    { "a blank in the path", NULL, REPO("https://x.io/a b"), NULL, "!shape.repo spec.charts[0].repo", NULL },
+    { "a query", NULL, REPO("https://x.io/?token=1"), NULL, "!shape.repo spec.charts[0].repo", "query" },
+    { "a fragment", NULL, REPO("https://x.io/#a"), NULL, "!shape.repo spec.charts[0].repo", "fragment" },
+    { "a password", NULL, REPO("https://u:p@x.io"), NULL, "!shape.repo-credentials spec.charts[0].repo", "user name" },
+    { "an '@' in the path is no password", NULL, REPO("https://x.io/@scope"), NULL, "", NULL },
+    { "a version with v", NULL, VERSION("v1.2.3-rc.1+b"), NULL, "", NULL },
+    { "a range", NULL, VERSION(">=1.2, <2 || 3.x"), NULL, "", NULL },
+    { "no version", NULL, VERSION("latest"), NULL, "!shape.version spec.charts[0].version", "'latest'" },
+    { "capitals in a name; what follows is not told", NULL, NAMED("DB", ""), NULL, "!shape.chart-name spec.charts[0].name", "'DB'" },
+    { "a chart's name in its repository", NULL, ONE(",\"chart\":\"Qdrant_2.x\""), NULL, "", NULL },
+    { "a path for a chart's name", NULL, ONE(",\"chart\":\"../x\""), NULL, "!shape.chart-name spec.charts[0].chart", "alone" },
+    { "one name twice; its release is not told", NULL, ONE("") "," ONE(""), NULL, "!shape.duplicate-chart spec.charts[1].name", "'db'" },
+    { "a namespace with a dot", NULL, ONE(",\"namespace\":\"a.b\""), NULL, "!shape.namespace spec.charts[0].namespace", "'a.b'" },
+    { "a namespace of the system", NULL, ONE(",\"namespace\":\"kube-system\""), NULL, "!shape.protected-namespace spec.charts[0].namespace", NULL },
+    { "a namespace of Rancher", NULL, ONE(",\"namespace\":\"cattle-anything\""), NULL, "!shape.protected-namespace spec.charts[0].namespace", NULL },
+    { "Herd's own namespace", NULL, ONE(",\"namespace\":\"herd-system\""), NULL, "!shape.protected-namespace spec.charts[0].namespace", NULL },
+    { "a namespace that only sounds like it", NULL, ONE(",\"namespace\":\"kube-systems\""), NULL, "", NULL },
+    { "a namespace by the chart's name", NULL, NAMED("kube-system", ""), NULL, "!shape.protected-namespace spec.charts[0].namespace", NULL },
+    { "a release name", NULL, ONE(",\"releaseName\":\"a.b-c\""), NULL, "", NULL },
+    { "a release name with capitals", NULL, ONE(",\"releaseName\":\"Db\""), NULL, "!shape.release-name spec.charts[0].releaseName", "'Db'" },
+    { "a chart's name of 53 as release name", NULL, NAMED(LONG54, ""), NULL, "", NULL },
+    { "one more", NULL, NAMED(LONG54 "x", ""), NULL, "!shape.release-name spec.charts[0].releaseName", "54 characters" },
+    { "one release twice", NULL, NAMED("a", ",\"namespace\":\"n\",\"releaseName\":\"r\"") "," NAMED("b", ",\"namespace\":\"n\",\"releaseName\":\"r\""), NULL,
+      "!shape.duplicate-release spec.charts[1].releaseName", "the charts a and b are both the release n/r" },
+    { "one release name in two namespaces", NULL, NAMED("a", ",\"releaseName\":\"r\"") "," NAMED("b", ",\"releaseName\":\"r\""), NULL, "", NULL },
+    { "50 minutes", NULL, ONE(",\"timeout\":\"50m\""), NULL, "", NULL },
+    { "a little more only warns", NULL, ONE(",\"timeout\":\"50m1s\""), NULL, "shape.long-timeout spec.charts[0].timeout", "hour" },
+    { "a ConfigMap's name", NULL, ONE(",\"values\":{\"configMapRefs\":[{\"name\":\"../x\"}]}"), NULL, "!shape.reference spec.charts[0].values.configMapRefs[0].name", NULL },
+    { "a Secret's key", NULL, ONE(",\"values\":{\"secretRefs\":[{\"name\":\"x\",\"key\":\"a/b\"}]}"), NULL, "!shape.reference spec.charts[0].values.secretRefs[0].key", "data key" },
+    { "good references", NULL, ONE(",\"values\":{\"secretRefs\":[{\"name\":\"x\",\"key\":\"a.yaml\"}]}"), NULL, "", NULL },
+    { "dashboards", NULL, NULL, "\"observabilityProfile\":{\"dashboards\":[\"a/b\",\"c\",\"c\"]}",
+      "!shape.dashboard spec.observabilityProfile.dashboards[0]; !shape.dashboard spec.observabilityProfile.dashboards[2]", NULL },
+    { "an override", NULL, NULL, "\"overrides\":[{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"db\",\"version\":\"2.0.0\"}]}]", "", NULL },
+    { "an override of no chart", NULL, NULL, "\"overrides\":[{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"dB\"}]}]", "!shape.override-chart spec.overrides[0].charts[0].name", "did you mean db?" },
+    { "an override of one chart twice", NULL, NULL, "\"overrides\":[{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"db\"},{\"name\":\"db\"}]}]", "!shape.override-chart spec.overrides[0].charts[1].name", "twice" },
+    { "an override's version", NULL, NULL, "\"overrides\":[{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"db\",\"version\":\"new\"}]}]", "!shape.version spec.overrides[0].charts[0].version", NULL },
+    { "a wave's name", NULL, NULL, "\"rollout\":{\"waves\":[{\"name\":\"A\",\"selector\":{\"matchLabels\":{\"a\":\"b\"}}}]}", "!shape.wave spec.rollout.waves[0].name", NULL },
+};
+
+static const struct row graph_rows[] = {
+    { "a chain", NULL, NAMED("a", "") "," NAMED("b", ",\"dependsOn\":[\"a\"]"), NULL, "", NULL },
+    { "an unknown name", NULL, ONE(",\"dependsOn\":[\"bd\"]"), NULL, "!graph.unknown spec.charts[0].dependsOn[0]", "did you mean db?" },
+    { "itself", NULL, ONE(",\"dependsOn\":[\"db\"]"), NULL, "!graph.itself spec.charts[0].dependsOn[0]", NULL },
+    { "twice only warns", NULL, NAMED("a", "") "," NAMED("b", ",\"dependsOn\":[\"a\",\"a\"]"), NULL, "graph.repeated spec.charts[1].dependsOn[1]", NULL },
+    { "a cycle", NULL, NAMED("a", ",\"dependsOn\":[\"b\"]") "," NAMED("b", ",\"dependsOn\":[\"a\"]"), NULL, "!graph.cycle spec.charts[1].dependsOn", "a -> b -> a" },
+    { "another Stack", NULL, NULL, "\"dependsOn\":[{\"name\":\"base\"}]", "", NULL },
+    { "the Stack itself", NULL, NULL, "\"dependsOn\":[{\"name\":\"shop\"}]", "!graph.stack spec.dependsOn[0].name", "itself" },
+    { "a Stack twice", NULL, NULL, "\"dependsOn\":[{\"name\":\"a\"},{\"name\":\"a\"}]", "!graph.stack spec.dependsOn[1].name", "twice" },
+    { "no name of a Stack", NULL, NULL, "\"dependsOn\":[{\"name\":\"a/b\"}]", "!graph.stack spec.dependsOn[0].name", "no name" },
+};
+
+static const struct row target_rows[] = {
+    { "a selector", LABELS("\"env\":\"prod\""), NULL, NULL, "", NULL },
+    { "neither", "{}", NULL, NULL, "!targets.one-of spec.targets", "neither" },
+    { "both", "{\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"clusterIds\":[\"c-1\"]}", NULL, NULL, "!targets.one-of spec.targets", "both" },
+    { "an empty selector", "{\"selector\":{}}", NULL, NULL, "!targets.empty spec.targets.selector", "every cluster" },
+    { "an empty list", "{\"clusterIds\":[]}", NULL, NULL, "!targets.empty spec.targets.clusterIds", NULL },
+    { "a label key", LABELS("\"a b\":\"c\""), NULL, NULL, "!targets.label spec.targets.selector.matchLabels[a b]", NULL },
+    { "a label value", LABELS("\"a\":\"b c\""), NULL, NULL, "!targets.label spec.targets.selector.matchLabels[a]", NULL },
+    { "all operators", EXPRESSION("{\"key\":\"a\",\"operator\":\"In\",\"values\":[\"x\"]},{\"key\":\"b\",\"operator\":\"NotIn\",\"values\":[\"y\"]},{\"key\":\"c\",\"operator\":\"Exists\"},{\"key\":\"d\",\"operator\":\"DoesNotExist\"}"), NULL, NULL, "", NULL },
+    { "no operator of ours", EXPRESSION("{\"key\":\"a\",\"operator\":\"Gt\",\"values\":[\"1\"]}"), NULL, NULL, "!targets.expression spec.targets.selector.matchExpressions[0].operator", "'Gt'" },
+    { "In without values", EXPRESSION("{\"key\":\"a\",\"operator\":\"In\"}"), NULL, NULL, "!targets.expression spec.targets.selector.matchExpressions[0].values", "needs values" },
+    { "Exists with values", EXPRESSION("{\"key\":\"a\",\"operator\":\"Exists\",\"values\":[\"x\"]}"), NULL, NULL, "!targets.expression spec.targets.selector.matchExpressions[0].values", "takes no values" },
+    { "a bad key and a bad value of an expression", EXPRESSION("{\"key\":\"a b\",\"operator\":\"In\",\"values\":[\"x y\"]}"), NULL, NULL,
+      "!targets.label spec.targets.selector.matchExpressions[0].key; !targets.label spec.targets.selector.matchExpressions[0].values[0]", NULL },
+    { "requirements that exclude one another", "{\"selector\":{\"matchLabels\":{\"a\":\"b\"},\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"DoesNotExist\"}]}}", NULL, NULL, "!targets.contradiction spec.targets.selector", NULL },
+    { "cluster ids", "{\"clusterIds\":[\"c-m-1\",\"c-abcde\"]}", NULL, NULL, "", NULL },
+    { "local", "{\"clusterIds\":[\"local\"]}", NULL, NULL, "!targets.local spec.targets.clusterIds[0]", NULL },
+    { "a way out of the path", "{\"clusterIds\":[\"../local\",\"%2e%2e\",\"c-1/x?y\",\"C-1\",\".\"]}", NULL, NULL,
+      "!targets.cluster-id spec.targets.clusterIds[0]; !targets.cluster-id spec.targets.clusterIds[1]; !targets.cluster-id spec.targets.clusterIds[2]; !targets.cluster-id spec.targets.clusterIds[3]; !targets.cluster-id spec.targets.clusterIds[4]", NULL },
+    { "an id twice only warns", "{\"clusterIds\":[\"c-1\",\"c-1\"]}", NULL, NULL, "targets.repeated spec.targets.clusterIds[1]", NULL },
+    { "local in an override", NULL, NULL, "\"overrides\":[{\"clusterIds\":[\"local\"],\"charts\":[]}]", "!targets.local spec.overrides[0].clusterIds[0]", NULL },
+    { "an override for nobody", NULL, NULL, "\"overrides\":[{\"charts\":[]}]", "!targets.one-of spec.overrides[0]", NULL },
+    { "a wave of everything", NULL, NULL, "\"rollout\":{\"waves\":[{\"name\":\"a\",\"selector\":{}}]}", "!targets.empty spec.rollout.waves[0].selector", NULL },
+};
+
+static const struct row gpu_rows[] = {
+    { "a provider that is awaited", NULL, NAMED("gpu-operator", "") "," NAMED("x", ",\"dependsOn\":[\"gpu-operator\"]" GPU("\"limits\":{\"nvidia.com/gpu\":1}")), NULL, "", NULL },
+    { "one that is awaited through another", NULL, NAMED("gpu-operator", "") "," NAMED("m", ",\"dependsOn\":[\"gpu-operator\"]") "," NAMED("x", ",\"dependsOn\":[\"m\"]" GPU("\"limits\":{\"nvidia.com/gpu\":\"1\"}")), NULL, "", NULL },
+    { "one by its name in the repository", NULL, NAMED("drivers", ",\"chart\":\"nvidia-device-plugin\"") "," NAMED("x", ",\"dependsOn\":[\"drivers\"]" GPU("\"limits\":{\"nvidia.com/mig-1g.5gb\":1}")), NULL, "", NULL },
+    { "one that is not awaited", NULL, NAMED("gpu-operator", "") "," NAMED("x", GPU("\"limits\":{\"nvidia.com/gpu\":1}")), NULL, "!gpu.not-awaited spec.charts[1].dependsOn", "add gpu-operator to the dependsOn of x" },
+    { "none at all only warns", NULL, ONE(GPU("\"limits\":{\"nvidia.com/gpu\":1}")), NULL, "gpu.no-provider spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", NULL },
+    { "another vendor's does not count", NULL, NAMED("gpu-operator", "") "," NAMED("x", ",\"dependsOn\":[\"gpu-operator\"]" GPU("\"limits\":{\"amd.com/gpu\":1}")), NULL, "gpu.no-provider spec.charts[1].values.inline.resources.limits[amd.com/gpu]", "AMD" },
+    { "the provider needs none itself", NULL, NAMED("gpu-operator", GPU("\"limits\":{\"nvidia.com/gpu\":1}")), NULL, "", NULL },
+    { "no GPU under another name", NULL, ONE(",\"values\":{\"inline\":{\"labels\":{\"nvidia.com/gpu\":\"x\"},\"limits\":\"none\",\"requests\":[1]}}"), NULL, "", NULL },
+    { "deep in a list", NULL, ONE(",\"values\":{\"inline\":{\"pods\":[{\"resources\":{\"limits\":{\"gpu.intel.com/i915\":0}}}]}}"), NULL,
+      "gpu.no-provider spec.charts[0].values.inline.pods[0].resources.limits[gpu.intel.com/i915]; !gpu.quantity spec.charts[0].values.inline.pods[0].resources.limits[gpu.intel.com/i915]", NULL },
+    { "null deletes", NULL, ONE(GPU("\"limits\":{\"nvidia.com/gpu\":null}")), NULL, "", NULL },
+    { "half a GPU", NULL, NAMED("gpu-operator", GPU("\"limits\":{\"nvidia.com/gpu\":0.5}")), NULL, "!gpu.quantity spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", "'0.5'" },
+    { "less than none", NULL, NAMED("gpu-operator", GPU("\"limits\":{\"nvidia.com/gpu\":-1}")), NULL, "!gpu.quantity spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", NULL },
+    { "no quantity", NULL, NAMED("gpu-operator", GPU("\"limits\":{\"nvidia.com/gpu\":\"all\"}")), NULL, "!gpu.quantity spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", NULL },
+    { "a map for a quantity", NULL, NAMED("gpu-operator", GPU("\"limits\":{\"nvidia.com/gpu\":{}}")), NULL, "!gpu.quantity spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", NULL },
+    { "equal by value", NULL, NAMED("gpu-operator", GPU("\"requests\":{\"nvidia.com/gpu\":1},\"limits\":{\"nvidia.com/gpu\":\"1000m\"}")), NULL, "", NULL },
+    { "requests that differ", NULL, NAMED("gpu-operator", GPU("\"requests\":{\"nvidia.com/gpu\":1},\"limits\":{\"nvidia.com/gpu\":2}")), NULL, "!gpu.requests-limits spec.charts[0].values.inline.resources.requests[nvidia.com/gpu]", "requests 1" },
+    { "requests alone only warn", NULL, NAMED("gpu-operator", GPU("\"requests\":{\"nvidia.com/gpu\":1}")), NULL, "gpu.limits-missing spec.charts[0].values.inline.resources.requests[nvidia.com/gpu]", NULL },
+    { "an override may need one too", NULL, NAMED("gpu-operator", "") "," NAMED("x", ""), "\"overrides\":[{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"x\",\"values\":{\"limits\":{\"nvidia.com/gpu\":1}}}]}]", "!gpu.not-awaited spec.charts[1].dependsOn", NULL },
+    { "an override of nobody needs none", NULL, NULL, "\"overrides\":[{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"xyzzy\",\"values\":{\"limits\":{\"nvidia.com/gpu\":1}}}]}]", "!shape.override-chart spec.overrides[0].charts[0].name", NULL },
+    { "GPU clusters for nothing", LABELS("\"gpu\":\"true\""), NULL, NULL, "!gpu.missing-resources spec.targets.selector", NULL },
+    { "GPU clusters by expression", EXPRESSION("{\"key\":\"nvidia.com/gpu.present\",\"operator\":\"In\",\"values\":[\"true\"]}"), NULL, NULL, "!gpu.missing-resources spec.targets.selector", NULL },
+    { "GPU clusters by presence", EXPRESSION("{\"key\":\"gpu\",\"operator\":\"Exists\"}"), NULL, NULL, "!gpu.missing-resources spec.targets.selector", NULL },
+    { "clusters without GPUs", LABELS("\"gpu\":\"false\""), NULL, NULL, "", NULL },
+    { "true or false", EXPRESSION("{\"key\":\"gpu\",\"operator\":\"In\",\"values\":[\"true\",\"false\"]}"), NULL, NULL, "", NULL },
+    { "GPU clusters for a provider", LABELS("\"gpu\":\"true\""), NAMED("gpu-operator", ""), NULL, "", NULL },
+    { "GPU clusters for a request", LABELS("\"gpu\":\"true\""), ONE(GPU("\"limits\":{\"nvidia.com/gpu\":1}")), NULL, "gpu.no-provider spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", NULL },
+    { "values that are not seen only warn", LABELS("\"gpu\":\"true\""), ONE(",\"values\":{\"configMapRefs\":[{\"name\":\"x\"}]}"), NULL, "gpu.unseen-resources spec.targets.selector", NULL },
+};
+
+static void check(const struct row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct stack_builder b = a_stack(arena);
+
+        if (rows[i].targets)
+            with_targets(&b, rows[i].targets);
+        with_raw_chart(&b, rows[i].charts ? rows[i].charts : ONE(""));
+        if (rows[i].spec)
+            with_spec(&b, rows[i].spec);
+
+        struct verdict verdict = judge_json(arena, stack_json(&b));
+
+        rows_expect_str(rows[i].says, findings_text(arena, &verdict.problems), str_of(rows[i].found));
+        rows_expect(rows[i].says, verdict.allowed == (verdict.problems.denied == 0), "it is consistent");
+        if (rows[i].message) {
+            const struct problem *first = &verdict.problems.list.items[0];
+            struct str text = str_fmt(arena, "%.*s; %.*s", STR_ARG(first->message), STR_ARG(first->way_out));
+
+            rows_expect(text.at, str_find(text, str_of(rows[i].message), 0) >= 0, rows[i].message);
+            rows_expect(rows[i].says, first->way_out.len > 0, "there is a way out");
+        }
+    }
+}
+
+#define CHECK(rows) check(rows, sizeof(rows) / sizeof((rows)[0]))
+
+static void shape(void **state) { (void)state; CHECK(shape_rows); }
+static void graph(void **state) { (void)state; CHECK(graph_rows); }
+static void targets(void **state) { (void)state; CHECK(target_rows); }
+static void gpu(void **state) { (void)state; CHECK(gpu_rows); }
+
+static const struct {
+    const char *says, *targets;
+    bool known, http;
+    const char *found, *way_out;
+} fact_rows[] = {
+    { "unknown clusters are not judged", LABELS("\"env\":\"x\""), false, false, "!shape.repo spec.charts[0].repo", NULL },
+    { "plain http where it is allowed", LABELS("\"env\":\"x\""), false, true, "", NULL },
+    { "a selector that matches", LABELS("\"env\":\"prod\""), true, true, "", NULL },
+    { "one that matches nothing today", LABELS("\"env\":\"x\""), true, true, "targets.no-match spec.targets.selector", NULL },
+    { "a known id", "{\"clusterIds\":[\"c-m-gpu01\"]}", true, true, "", NULL },
+    { "an unknown id with a near one", "{\"clusterIds\":[\"c-m-gpu03\"]}", true, true, "targets.unknown-cluster spec.targets.clusterIds[0]", "did you mean c-m-gpu01?" },
+    { "a display name in place of an id", "{\"clusterIds\":[\"frankfurt\"]}", true, true, "targets.unknown-cluster spec.targets.clusterIds[0]", "did you mean c-m-gpu01?" },
+    { "a bad id is told once", "{\"clusterIds\":[\"../x\"]}", true, true, "!targets.cluster-id spec.targets.clusterIds[0]", NULL },
+    { "a selector with faults is not asked", LABELS("\"a b\":\"x\""), true, true, "!targets.label spec.targets.selector.matchLabels[a b]", NULL },
+};
+
+static void facts_of_today(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(fact_rows) / sizeof(fact_rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct stack_builder b = a_stack(arena);
+        struct facts facts = { .clusters_known = fact_rows[i].known, .clusters = fact_clusters_new(arena, 1),
+                               .plain_http_allowed = fact_rows[i].http };
+        struct rule_severities severities = rule_severities_default();
+
+        fact_clusters_push(&facts.clusters, (struct fact_cluster){
+            .id = STR("c-m-gpu01"), .display_name = STR("frankfurt"), .ready = true,
+            .labels = test_json(arena, STR("{\"env\":\"prod\"}")) });
+        with_targets(&b, fact_rows[i].targets);
+        with_raw_chart(&b, REPO("http://x.io"));
+
+        struct verdict verdict = stack_judge(arena, stack_json(&b), (struct json){ NULL, 0 }, &facts, &severities);
+
+        rows_expect_str(fact_rows[i].says, findings_text(arena, &verdict.problems), str_of(fact_rows[i].found));
+        if (fact_rows[i].way_out)
+            rows_expect_str(fact_rows[i].says, verdict.problems.list.items[0].way_out, str_of(fact_rows[i].way_out));
+    }
+}
+
+/* Not a place where every finding of the table is met: that each rule has a row here. */
+static void every_rule_has_a_row(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct strbuf met = strbuf_new(arena, 4096);
+
+    (void)state;
+#define COLLECT(rows)                                                                              \
+    for (size_t i = 0; i < sizeof(rows) / sizeof((rows)[0]); i++)                                  \
+        strbuf_fmt(&met, "%s ", (rows)[i].found);
+    COLLECT(shape_rows) COLLECT(graph_rows) COLLECT(target_rows) COLLECT(gpu_rows) COLLECT(fact_rows)
+    for (int i = 0; i < RULE_COUNT; i++) {
+        const char *name = rule_of((enum rule_id)i)->name;
+        static const char *const elsewhere[] = { /* decode_test.c, and judge_test.c for the label */
+            "shape.kind", "shape.required", "shape.type", "shape.unknown-field", "shape.enum",
+            "shape.bounds", "shape.duration", "shape.env-label" };
+        bool known = false;
+
+        for (size_t k = 0; k < sizeof(elsewhere) / sizeof(elsewhere[0]); k++)
+            known = known || strcmp(name, elsewhere[k]) == 0;
+        rows_expect(name, known || str_find(strbuf_str(&met), str_of(name), 0) >= 0, "a row finds it");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shape),
+        cmocka_unit_test(graph),
+        cmocka_unit_test(targets),
+        cmocka_unit_test(gpu),
+        cmocka_unit_test(facts_of_today),
+        cmocka_unit_test(every_rule_has_a_row),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
