@@ -78,7 +78,11 @@ static bool take_deployment(void *context, struct str object)
         return true;
 
     struct json meta = json_get(root, STR("metadata"));
+    int64_t ready = 0;
 
+    /* Who waits for room himself holds none. */
+    if (!json_int64(json_walk(root, "status", "readyReplicas", NULL), &ready) || ready == 0)
+        return true;
     if ((!str_eq(json_str(json_get(meta, STR("name"))), room->own_name) ||
          !str_eq(json_str(json_get(meta, STR("namespace"))), room->own_namespace)) &&
         str_to_u64(json_str(json_walk(meta, "annotations", WORKLOAD_GPU_ANNOTATION, NULL)), &gpus))
