@@ -1,7 +1,7 @@
 /* main.c: herd-controller: reads its flags, starts its parts on one loop, ends in good order.
  *
- * Three clients: one for the lease, which nothing fences; one for the management cluster's API and
- * one for Rancher, which send no change unless the lease is held. Followers read, and do not act. */
+ * The client of the lease is fenced by nothing; those of the management cluster's API and of Rancher
+ * send no change unless the lease is held. Followers read, and do not act. */
 #include "controller/metrics.h"
 #include "controller/options.h"
 #include "controller/reconcile/stack.h"
@@ -33,7 +33,8 @@ struct running {
     struct health *health;
     struct kube_client *lease_client;
     struct kube_client *api;
-    struct kube_client *rancher_api;
+    struct kube_client *rancher_requests;
+    struct kube_client *rancher_watches;
     struct rancher_client *rancher;
     struct recorder *recorder;
     struct stack_reconciler *stacks;
@@ -194,11 +195,14 @@ static int create_clients(struct running *running, struct error *err)
     running->api = create_client(running, &options->api, true, on_api_request, err);
     if (!running->lease_client || !running->api)
         return error_wrap(err, "API server %.*s", STR_ARG(options->api.server));
-    running->rancher_api =
+    running->rancher_requests =
         create_client(running, &options->rancher, true, on_rancher_request, err);
-    if (!running->rancher_api)
+    running->rancher_watches =
+        create_client(running, &options->rancher, true, on_rancher_request, err);
+    if (!running->rancher_requests || !running->rancher_watches)
         return error_wrap(err, "Rancher %.*s", STR_ARG(options->rancher.server));
-    running->rancher = rancher_client_create(running->rancher_api);
+    running->rancher =
+        rancher_client_create(running->rancher_requests, running->rancher_watches);
     return 0;
 }
 
@@ -249,7 +253,8 @@ static void end(struct running *running)
     stack_reconciler_free(running->stacks);
     recorder_free(running->recorder);
     leader_free(running->leader);
-    kube_client_free(running->rancher_api);
+    kube_client_free(running->rancher_requests);
+    kube_client_free(running->rancher_watches);
     rancher_client_free(running->rancher);
     kube_client_free(running->api);
     kube_client_free(running->lease_client);

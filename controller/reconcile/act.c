@@ -143,7 +143,8 @@ static void log_outcome(const struct call *call, const struct rancher_outcome *o
     if (outcome->result == RANCHER_DONE)
         log_debug(log, "action answered", LOG_Z("action", action), LOG_STR("stack", call->key),
                   LOG_STR("cluster", call->cluster_id), LOG_STR("release", call->release),
-                  LOG_STR("answer", str_slice(outcome->text, 0, 200)));
+                  /* A log may hold anything. */
+                  LOG_STR("answer", call->kind == ACTION_READ_LOG ? STR("") : outcome->text));
     else
         log_warn(log,
                  outcome->result == RANCHER_REFUSED ? "action refused" : "action unanswered",

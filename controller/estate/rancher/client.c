@@ -17,6 +17,7 @@ struct request;
 
 struct rancher_client {
     struct kube_client *kube;
+    struct kube_client *watches;
     struct request *under_way; /* newest first */
 };
 
@@ -33,11 +34,13 @@ struct request {
     enum error_code fine;          /* this failure is what was wanted already */
 };
 
-struct rancher_client *rancher_client_create(struct kube_client *client)
+struct rancher_client *rancher_client_create(struct kube_client *requests,
+                                             struct kube_client *watches)
 {
     struct rancher_client *rancher = mem_new(struct rancher_client);
 
-    rancher->kube = client;
+    rancher->kube = requests;
+    rancher->watches = watches;
     return rancher;
 }
 
@@ -54,9 +57,9 @@ void rancher_client_free(struct rancher_client *rancher)
     mem_free(rancher);
 }
 
-struct kube_client *rancher_client_kube(struct rancher_client *rancher)
+struct kube_client *rancher_client_watches(struct rancher_client *rancher)
 {
-    return rancher->kube;
+    return rancher->watches;
 }
 
 struct str rancher_prefix(struct arena *arena, struct str cluster_id)

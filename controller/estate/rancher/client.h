@@ -11,13 +11,16 @@
 
 struct rancher_client;
 
-/* `client` is borrowed: Rancher's address and token. Free it first, which cancels what is under way;
- * contexts of requests that were, stay their owners'. */
-struct rancher_client *rancher_client_create(struct kube_client *client);
+/* Both are borrowed: Rancher's address and token, once for requests and once for watches, so that
+ * many open watches never take the connections that requests need. Free them first, which cancels
+ * what is under way; contexts of requests that were, stay their owners'. */
+struct rancher_client *rancher_client_create(struct kube_client *requests,
+                                             struct kube_client *watches);
 void rancher_client_free(struct rancher_client *rancher);
 AUTO_DEFINE(rancher_client_free, struct rancher_client *)
 
-struct kube_client *rancher_client_kube(struct rancher_client *rancher);
+/* For informers. */
+struct kube_client *rancher_client_watches(struct rancher_client *rancher);
 /* "/k8s/clusters/<id>": what stands before /api, /apis and /v1 of a cluster. */
 struct str rancher_prefix(struct arena *arena, struct str cluster_id);
 

@@ -120,11 +120,18 @@ static void repo_changed(void *context, struct kube_object *before, struct kube_
         kept_repo(arena, kube_object_kept(before), &old);
     if (after)
         kept_repo(arena, kube_object_kept(after), &new);
-    lookups_forget_repo(cluster->lookups, after ? new.url : old.url,
-                        !str_eq(old.index_version, new.index_version));
+
+    bool same = before && after && str_eq(old.url, new.url) && old.state == new.state &&
+                str_eq(old.message, new.message);
+    bool index_changed = !str_eq(old.index_version, new.index_version);
+    uint32_t forgotten =
+        lookups_forget_repo(cluster->lookups, after ? new.url : old.url, index_changed);
+
     if (before && after && !str_eq(old.url, new.url))
         lookups_forget_repo(cluster->lookups, old.url, true);
-    cluster->options.cluster_changed(cluster->options.context, cluster->options.id);
+    /* Repositories are downloaded again every hour; mostly nothing comes of it. */
+    if (!same || forgotten)
+        cluster->options.cluster_changed(cluster->options.context, cluster->options.id);
 }
 
 static void synced(void *context)
@@ -180,10 +187,10 @@ void cluster_follow(struct cluster *cluster, bool follow)
         return;
     }
     cluster->followed_ms =
-        loop_now_ms(kube_client_loop(rancher_client_kube(cluster->options.rancher)));
+        loop_now_ms(kube_client_loop(rancher_client_watches(cluster->options.rancher)));
     for (int i = 0; i < FOLLOWED_COUNT; i++) {
         const struct informer_options options = {
-            .client = rancher_client_kube(cluster->options.rancher),
+            .client = rancher_client_watches(cluster->options.rancher),
             .prefix = rancher_prefix(arena, cluster->options.id),
             .resource = *followed[i].resource,
             .seed = cluster->options.seed + (uint64_t)i,

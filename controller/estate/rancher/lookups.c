@@ -147,10 +147,11 @@ static bool asked_exactly(struct str question, const struct answer *answer)
            str_ends(question, str_make(answer->text, answer->text_len));
 }
 
-void lookups_forget_repo(struct lookups *lookups, struct str repo, bool index_changed)
+uint32_t lookups_forget_repo(struct lookups *lookups, struct str repo, bool index_changed)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct str prefix = str_fmt(arena, "version\n%.*s\n", STR_ARG(repo));
+    uint32_t forgotten = 0;
     struct str key;
     void *value;
 
@@ -164,7 +165,9 @@ void lookups_forget_repo(struct lookups *lookups, struct str repo, bool index_ch
             continue;
         dict_remove(lookups->answers, key);
         answer_free(value);
+        forgotten++;
     }
+    return forgotten;
 }
 
 size_t lookups_count(const struct lookups *lookups)

@@ -44,8 +44,8 @@ void lookups_put(struct lookups *lookups, struct str question, enum version_stat
 struct lookup_answer lookups_get(const struct lookups *lookups, struct str question,
                                  int64_t now_ms);
 /* The repository changed: forget what was found in it. A range may now give another version only
- * if the index did; what was missing may be there after any download. */
-void lookups_forget_repo(struct lookups *lookups, struct str repo, bool index_changed);
+ * if the index did; what was missing may be there after any download. How many were forgotten. */
+uint32_t lookups_forget_repo(struct lookups *lookups, struct str repo, bool index_changed);
 size_t lookups_count(const struct lookups *lookups);
 
 #endif

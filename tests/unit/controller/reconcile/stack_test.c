@@ -1,0 +1,287 @@
+/* stack_test.c: a whole reconciler against a scripted API server and Rancher: what it sends, and in
+ * which order. The script forgets what it was sent, so each test ends at its first answer. */
+#include "support/rows.h"
+#include "support/loopback.h"
+#include "support/scripted_api.h"
+
+#include "controller/metrics.h"
+#include "controller/reconcile/stack.h"
+
+#define STACK(meta, spec, status)                                                                  \
+    "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"shop\","     \
+    "\"namespace\":\"team\",\"uid\":\"u1\",\"resourceVersion\":\"5\",\"generation\":1" meta        \
+    "},\"spec\":" spec status "}"
+#define LIST(kind, items)                                                                          \
+    "{\"kind\":\"" kind "List\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"7\"},"   \
+    "\"items\":[" items "]}"
+#define FINALIZER ",\"finalizers\":[\"herd.suse.com/teardown\"]"
+#define CHART                                                                                      \
+    "{\"name\":\"web\",\"chart\":\"nginx\",\"repo\":\"https://charts.example.com/\",\"version\":"  \
+    "\"1.2.3\",\"values\":{\"inline\":{\"replicas\":2}}}"
+#define SPEC "{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\"]},\"charts\":[" CHART "]}"
+#define CLUSTER(connected)                                                                         \
+    "{\"apiVersion\":\"management.cattle.io/v3\",\"kind\":\"Cluster\",\"metadata\":{\"name\":"     \
+    "\"c-m-1\",\"resourceVersion\":\"3\",\"labels\":{\"env\":\"dev\"}},\"spec\":{\"displayName\":" \
+    "\"one\"},\"status\":{\"conditions\":[{\"type\":\"Connected\",\"status\":\"" connected        \
+    "\"},{\"type\":\"Ready\",\"status\":\"" connected "\",\"message\":\"agent away\"}]}}"
+#define REPO                                                                                       \
+    "{\"metadata\":{\"name\":\"stable\",\"generation\":1,\"resourceVersion\":\"4\"},\"spec\":{"    \
+    "\"url\":\"https://charts.example.com\"},\"status\":{\"observedGeneration\":1,"                \
+    "\"indexConfigMapName\":\"i\",\"conditions\":[{\"type\":\"Downloaded\",\"status\":\"True\"}]}}"
+
+struct fixture {
+    struct arena *arena;
+    struct scripted_api *api;
+    struct loop *loop;
+    struct kube_client *client;
+    struct rancher_client *rancher;
+    struct recorder *recorder;
+    struct metrics *metrics;
+    struct stack_reconciler *stacks;
+    struct loop_timer *look;
+    const char *method;
+    const char *piece;
+    bool reached;
+};
+
+/* The script's server has threads of its own, so the loop looks what came. */
+static void look(void *context)
+{
+    struct fixture *f = context;
+
+    f->reached = f->method && scripted_api_count(f->api, f->method, f->piece);
+    loop_timer_set(f->look, 5);
+}
+
+static void set_up(struct fixture *f, const char *stacks, const char *clusters)
+{
+    struct error err;
+
+    *f = (struct fixture){ .arena = arena_create(0) };
+    f->api = scripted_api_create();
+    f->loop = loop_create();
+
+    const struct kube_config config = {
+        .server = str_fmt(f->arena, "http://127.0.0.1:%u", scripted_api_port(f->api)),
+    };
+
+    f->client = kube_client_create(
+        &(struct kube_client_options){ .loop = f->loop, .config = &config, .user_agent = "test" },
+        &err);
+    f->rancher = rancher_client_create(f->client, f->client);
+    f->recorder = recorder_create(f->client, STR("herd-controller"), STR("test"));
+    f->metrics = metrics_create(controller_metrics, CONTROLLER_METRIC_COUNT);
+    f->look = loop_timer_create(f->loop, look, f);
+    loop_timer_set(f->look, 0);
+    scripted_api_say(f->api, "WATCH", "/", 200, "");
+    scripted_api_say(f->api, "POST", "/events", 201, "{}");
+    scripted_api_say(f->api, "GET", "/apis/herd.suse.com/v1/stacks", 200, stacks);
+    scripted_api_say(f->api, "GET", "/apis/management.cattle.io/v3/clusters", 200, clusters);
+    scripted_api_say(f->api, "GET", "v1/apps?", 200, LIST("App", ""));
+    scripted_api_say(f->api, "GET", "v1/operations?", 200, LIST("Operation", ""));
+    /* The script has no memory: an answer with the version that it lists is never waited for. */
+    scripted_api_say(f->api, "PATCH", "/", 200, STACK(FINALIZER, SPEC, ""));
+}
+
+static void start(struct fixture *f)
+{
+    f->stacks = stack_reconciler_create(&(struct stack_reconciler_options){
+        .loop = f->loop,
+        .api = f->client,
+        .rancher = f->rancher,
+        .recorder = f->recorder,
+        .metrics = f->metrics,
+        .settle_ms = 150000,
+        .cluster_operations_max = 3,
+    });
+    stack_reconciler_pause(f->stacks, false);
+}
+
+static void wait_for(struct fixture *f, const char *method, const char *piece)
+{
+    f->method = method;
+    f->piece = piece;
+    f->reached = false;
+    loopback_run_until(f->loop, &f->reached);
+}
+
+static void tear_down(struct fixture *f)
+{
+    loop_timer_free(f->look);
+    stack_reconciler_free(f->stacks);
+    recorder_free(f->recorder);
+    kube_client_free(f->client);
+    rancher_client_free(f->rancher);
+    metrics_free(f->metrics);
+    loop_free(f->loop);
+    scripted_api_free(f->api);
+    arena_free(f->arena);
+}
+
+static void expect_in(struct fixture *f, const char *row, const char *method, const char *piece,
+                      const char *part)
+{
+    struct str last = scripted_api_last(f->api, f->arena, method, piece);
+
+    rows_expect(row, str_find(last, str_of(part), 0) >= 0,
+                str_fmt(f->arena, "'%s' in %.*s", part, STR_ARG(last)).at);
+}
+
+static void a_new_stack_gets_its_finalizer_first(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("Stack", STACK("", SPEC, "")), LIST("Cluster", CLUSTER("True")));
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+    start(&f);
+    wait_for(&f, "PATCH", "\"herd.suse.com/teardown\"");
+    expect_in(&f, "only as it was read", "PATCH", "teardown", "\"resourceVersion\":\"5\"");
+    rows_expect_int("nothing was asked of Rancher before",
+                    scripted_api_count(f.api, "POST", "?action="), 0);
+    tear_down(&f);
+}
+
+static void a_repository_is_made_where_it_is_not(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("Stack", STACK(FINALIZER, SPEC, "")), LIST("Cluster", CLUSTER("True")));
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", ""));
+    scripted_api_say(f.api, "POST", "/clusterrepos?", 201, "{}");
+    start(&f);
+    wait_for(&f, "POST", "/k8s/clusters/c-m-1/apis/catalog.cattle.io/v1/clusterrepos");
+    expect_in(&f, "with its URL", "POST", "/clusterrepos",
+              "\"url\":\"https://charts.example.com\"");
+    tear_down(&f);
+}
+
+static void an_upgrade_is_in_the_status_before_it_is_sent(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("Stack", STACK(FINALIZER, SPEC, "")), LIST("Cluster", CLUSTER("True")));
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+    scripted_api_say(f.api, "GET", "link=info", 200, "{\"chart\":{\"version\":\"1.2.3\"}}");
+    scripted_api_hang(f.api, "POST", "?action=upgrade");
+    start(&f);
+    wait_for(&f, "POST", "?action=upgrade");
+    expect_in(&f, "through the repository that serves the URL", "POST", "?action=upgrade",
+              "/k8s/clusters/c-m-1/v1/catalog.cattle.io.clusterrepos/stable?action=upgrade");
+    expect_in(&f, "the chart", "POST", "?action=upgrade", "\"chartName\":\"nginx\"");
+    expect_in(&f, "its values", "POST", "?action=upgrade", "\"values\":{\"replicas\":2}");
+    expect_in(&f, "its stamp", "POST", "?action=upgrade", "\"herd.suse.com/stack\":\"team/shop\"");
+    expect_in(&f, "the version was asked for", "GET", "link=info", "chartName=nginx&version=1.2.3");
+    expect_in(&f, "the status says what was about to be asked", "PATCH", "/status", "requested");
+    expect_in(&f, "and would be refused if the Stack had changed", "PATCH", "/status",
+              "\"resourceVersion\":\"5\"");
+    tear_down(&f);
+}
+
+static void a_conflict_on_the_status_sends_nothing(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("Stack", STACK(FINALIZER, SPEC, "")), LIST("Cluster", CLUSTER("True")));
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+    scripted_api_say(f.api, "GET", "link=info", 200, "{\"chart\":{\"version\":\"1.2.3\"}}");
+    scripted_api_say(f.api, "PATCH", "requested", 409,
+                     "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Conflict\","
+                     "\"message\":\"changed\",\"code\":409}");
+    start(&f);
+    /* The second try follows the refusal of the first. */
+    wait_for(&f, "PATCH", "requested");
+    while (scripted_api_count(f.api, "PATCH", "requested") < 2)
+        wait_for(&f, "PATCH", "requested");
+    rows_expect_int("no upgrade", scripted_api_count(f.api, "POST", "?action=upgrade"), 0);
+    tear_down(&f);
+}
+
+static void a_refusal_is_told_in_the_status(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("Stack", STACK(FINALIZER, SPEC, ",\"status\":{\"phase\":\"Deploying\","
+                                                    "\"observedGeneration\":1}")),
+           LIST("Cluster", CLUSTER("True")));
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+    scripted_api_say(f.api, "GET", "link=info", 500,
+                     "{\"type\":\"error\",\"links\":{},\"code\":\"ServerError\",\"message\":\"no chart "
+                     "version found for nginx-1.2.3\",\"status\":500,\"type\":\"error\"}");
+    start(&f);
+    wait_for(&f, "PATCH", "no chart version found for nginx-1.2.3");
+    rows_expect_int("and nothing is installed",
+                    scripted_api_count(f.api, "POST", "?action=upgrade"), 0);
+    tear_down(&f);
+}
+
+static void a_disconnected_cluster_is_never_called(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("Stack", STACK(FINALIZER, SPEC, "")), LIST("Cluster", CLUSTER("False")));
+    start(&f);
+    wait_for(&f, "PATCH", "agent away");
+    rows_expect_int("no request", scripted_api_count(f.api, "GET", "/k8s/clusters/c-m-1"), 0);
+    tear_down(&f);
+}
+
+static void a_missing_config_map_is_named(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f,
+           LIST("Stack", STACK(FINALIZER,
+                               "{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\"]},"
+                               "\"charts\":[{\"name\":\"web\",\"repo\":\"https://charts.example.com\","
+                               "\"version\":\"1.2.3\",\"values\":{\"configMapRefs\":[{\"name\":"
+                               "\"tuning\"}]}}]}",
+                               "")),
+           LIST("Cluster", CLUSTER("True")));
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+    scripted_api_say(f.api, "GET", "/configmaps?", 200, LIST("ConfigMap", ""));
+    start(&f);
+    wait_for(&f, "PATCH", "ConfigMap team/tuning does not exist");
+    expect_in(&f, "one object is watched, not a namespace", "GET", "/configmaps?",
+              "fieldSelector=metadata.name");
+    tear_down(&f);
+}
+
+static void a_stack_that_cannot_be_is_told_so(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f,
+           LIST("Stack", STACK(FINALIZER,
+                               "{\"targets\":{\"clusterIds\":[\"c-m-1\"]},\"charts\":[{\"name\":\"a\","
+                               "\"repo\":\"https://c\",\"version\":\"1.2.3\",\"dependsOn\":[\"a\"]}]}",
+                               "")),
+           LIST("Cluster", CLUSTER("True")));
+    start(&f);
+    wait_for(&f, "PATCH", "\"type\":\"Accepted\"");
+    rows_expect_int("and nothing is asked", scripted_api_count(f.api, "POST", "/k8s"), 0);
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_stack_gets_its_finalizer_first),
+        cmocka_unit_test(a_repository_is_made_where_it_is_not),
+        cmocka_unit_test(an_upgrade_is_in_the_status_before_it_is_sent),
+        cmocka_unit_test(a_conflict_on_the_status_sends_nothing),
+        cmocka_unit_test(a_refusal_is_told_in_the_status),
+        cmocka_unit_test(a_disconnected_cluster_is_never_called),
+        cmocka_unit_test(a_missing_config_map_is_named),
+        cmocka_unit_test(a_stack_that_cannot_be_is_told_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
