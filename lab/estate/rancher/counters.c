@@ -124,16 +124,16 @@ void counters_handle(struct estate *estate, struct http_exchange *exchange)
     }
     put_releases(&walk, &releases);
     put_faults(estate, &faults);
-    answer_json(exchange, 200,
-                jsonf(arena,
-                      "{'requests':{'plain':%d,'steve':%d,'norman':%d,'posts':%d,'accepted':%d},"
-                      "'agenda':%d,'faults':[%r],'releases':[%r]}",
-                      (int64_t)atomic_load(&estate->counts[COUNT_PLAIN]),
-                      (int64_t)atomic_load(&estate->counts[COUNT_STEVE]),
-                      (int64_t)atomic_load(&estate->counts[COUNT_NORMAN]),
-                      (int64_t)atomic_load(&estate->counts[COUNT_POSTS]),
-                      (int64_t)atomic_load(&estate->counts[COUNT_ACCEPTED]),
-                      (int64_t)agenda_count(estate->agenda),
-                      faults.len ? strbuf_str(&faults) : STR(" "),
-                      releases.len ? strbuf_str(&releases) : STR(" ")));
+    reply_json(exchange, 200,
+               jsonf(arena,
+                     "{'requests':{'plain':%d,'steve':%d,'norman':%d,'posts':%d,'accepted':%d},"
+                     "'agenda':%d,'faults':[%r],'releases':[%r]}",
+                     (int64_t)atomic_load(&estate->counts[COUNT_PLAIN]),
+                     (int64_t)atomic_load(&estate->counts[COUNT_STEVE]),
+                     (int64_t)atomic_load(&estate->counts[COUNT_NORMAN]),
+                     (int64_t)atomic_load(&estate->counts[COUNT_POSTS]),
+                     (int64_t)atomic_load(&estate->counts[COUNT_ACCEPTED]),
+                     (int64_t)agenda_count(estate->agenda),
+                     faults.len ? strbuf_str(&faults) : STR(" "),
+                     releases.len ? strbuf_str(&releases) : STR(" ")));
 }

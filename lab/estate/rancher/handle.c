@@ -30,12 +30,12 @@ static bool met_fault(struct estate *estate, struct http_exchange *exchange,
         return true;
     }
     if (faults_strike(estate, FAULT_SERVER_ERROR, &place, &rule)) {
-        answer_text(exchange, 500, STR("http: proxy error: EOF"));
+        reply_text(exchange, 500, STR("http: proxy error: EOF"));
         return true;
     }
     if (faults_strike(estate, FAULT_TOO_MANY, &place, &rule)) {
         http_answer_header(exchange, "Retry-After", STR("1"));
-        answer_text(exchange, 429, STR("Too many requests, please try again later.\n"));
+        reply_text(exchange, 429, STR("Too many requests, please try again later.\n"));
         return true;
     }
     return false;
@@ -44,11 +44,11 @@ static bool met_fault(struct estate *estate, struct http_exchange *exchange,
 static void steve_down(struct estate *estate, struct http_exchange *exchange, struct str cluster)
 {
     estate_sleep(estate, STEVE_DIAL_MS);
-    answer_text(exchange, 500,
-                str_fmt(http_view(exchange)->arena,
-                        "lost connection to cluster: failed to find Session for client "
-                        "stv-cluster-%.*s",
-                        STR_ARG(cluster)));
+    reply_text(exchange, 500,
+               str_fmt(http_view(exchange)->arena,
+                       "lost connection to cluster: failed to find Session for client "
+                       "stv-cluster-%.*s",
+                       STR_ARG(cluster)));
 }
 
 static void go_steve(struct estate *estate, struct http_exchange *exchange,
@@ -62,7 +62,7 @@ static void go_steve(struct estate *estate, struct http_exchange *exchange,
 
     count(estate, COUNT_STEVE);
     if (!caller && (local && !route->proxied)) {
-        answer_e4(exchange);
+        reply_e4(exchange);
     } else if (!caller || !known ||
                (caller->cluster.len && !str_eq(caller->cluster, route->cluster)) ||
                faults_strike(estate, FAULT_FORBIDDEN, &place, &rule)) {
@@ -71,8 +71,8 @@ static void go_steve(struct estate *estate, struct http_exchange *exchange,
     } else if (!local && (!state.connected || !state.provisioned)) {
         steve_down(estate, exchange, route->cluster);
     } else if (!local && faults_strike(estate, FAULT_AGENT_BOOTING, &place, &rule)) {
-        answer_text(exchange, 500,
-                    STR("dial tcp 127.0.0.1:6080: connect: connection refused"));
+        reply_text(exchange, 500,
+                   STR("dial tcp 127.0.0.1:6080: connect: connection refused"));
     } else if (!met_fault(estate, exchange, route)) {
         steve_handle(estate, exchange, route->cluster, route->rest);
     }
@@ -83,9 +83,9 @@ static void go_steve(struct estate *estate, struct http_exchange *exchange,
 static void local_unauthorized(struct http_exchange *exchange)
 {
     if (http_header(exchange, "Authorization").len)
-        answer_e3(exchange, 401, "Unauthorized", STR("Unauthorized"));
+        reply_e3(exchange, 401, "Unauthorized", STR("Unauthorized"));
     else
-        answer_text(exchange, 401, STR("not authorized"));
+        reply_text(exchange, 401, STR("not authorized"));
 }
 
 static void pass_on(struct estate *estate, struct http_exchange *exchange,
@@ -113,24 +113,24 @@ static void go_plain(struct estate *estate, struct http_exchange *exchange,
         if (local)
             local_unauthorized(exchange);
         else
-            answer_e4(exchange);
+            reply_e4(exchange);
     } else if (caller->cluster.len && !str_eq(caller->cluster, route->cluster)) {
-        answer_e4(exchange);
+        reply_e4(exchange);
     } else if (!clusters_find(estate, route->cluster, &state)) {
-        answer_e5(exchange, 404, "NotFound",
-                  str_fmt(http_view(exchange)->arena,
-                          "clusters.management.cattle.io \"%.*s\" not found",
-                          STR_ARG(route->cluster)));
+        reply_e5(exchange, 404, "NotFound",
+                 str_fmt(http_view(exchange)->arena,
+                         "clusters.management.cattle.io \"%.*s\" not found",
+                         STR_ARG(route->cluster)));
     } else if (faults_strike(estate, FAULT_FORBIDDEN, &place, &rule)) {
         if (local && str_find(route->rest, STR("/management.cattle.io/"), 0) >= 0)
             http_answer(exchange, 403, NULL, STR(""));
         else
-            answer_e5(exchange, 403, "Forbidden", STR("cluster access denied"));
+            reply_e5(exchange, 403, "Forbidden", STR("cluster access denied"));
     } else if (!local && !state.provisioned) {
-        answer_e5(exchange, 503, "ClusterUnavailable", STR("cluster not provisioned"));
+        reply_e5(exchange, 503, "ClusterUnavailable", STR("cluster not provisioned"));
     } else if (!local && !state.connected) {
         estate_sleep(estate, PLAIN_WAIT_MS);
-        answer_text(exchange, 500, STR("cluster agent disconnected"));
+        reply_text(exchange, 500, STR("cluster agent disconnected"));
     } else if (!met_fault(estate, exchange, route)) {
         pass_on(estate, exchange, route, caller);
     }
@@ -144,7 +144,7 @@ static void go_norman(struct estate *estate, struct http_exchange *exchange, str
     count(estate, COUNT_NORMAN);
     route->cluster = LOCAL_CLUSTER;
     if (!caller && !open)
-        answer_e4(exchange);
+        reply_e4(exchange);
     else if (open || !met_fault(estate, exchange, route))
         norman_handle(estate, exchange, route->rest, caller);
 }
@@ -159,7 +159,7 @@ void estate_handle(struct estate *estate, struct http_exchange *exchange)
 
     switch (route.kind) {
     case ROUTE_PING:
-        answer_text(exchange, 200, STR("pong"));
+        reply_text(exchange, 200, STR("pong"));
         return;
     case ROUTE_CACERTS:
         http_answer(exchange, 200, "text/plain", str_of(estate->ca_pem));
@@ -177,10 +177,10 @@ void estate_handle(struct estate *estate, struct http_exchange *exchange)
         if (caller)
             counters_handle(estate, exchange);
         else
-            answer_e4(exchange);
+            reply_e4(exchange);
         return;
     case ROUTE_UNKNOWN:
         break;
     }
-    answer_text(exchange, 404, STR("404 page not found\n"));
+    reply_text(exchange, 404, STR("404 page not found\n"));
 }

@@ -177,17 +177,17 @@ bool tokens_authenticate(struct estate *estate, struct http_exchange *exchange,
 void tokens_handle(struct estate *estate, struct http_exchange *exchange, struct str name,
                    const struct token *caller);
 
-/* ---- answer.c: the error shapes E1 to E6, and delays */
+/* ---- reply.c: the error shapes E1 to E6, and delays */
 
-void answer_json(struct http_exchange *exchange, int status, struct str json);
-void answer_e1(struct http_exchange *exchange, int status, const char *code, struct str message);
-void answer_e2(struct http_exchange *exchange, int status, const char *code, struct str message);
-void answer_e3(struct http_exchange *exchange, int status, const char *reason, struct str message);
-void answer_e4(struct http_exchange *exchange);
-void answer_e5(struct http_exchange *exchange, int status, const char *code, struct str message);
-void answer_text(struct http_exchange *exchange, int status, struct str text);
+void reply_json(struct http_exchange *exchange, int status, struct str json);
+void reply_e1(struct http_exchange *exchange, int status, const char *code, struct str message);
+void reply_e2(struct http_exchange *exchange, int status, const char *code, struct str message);
+void reply_e3(struct http_exchange *exchange, int status, const char *reason, struct str message);
+void reply_e4(struct http_exchange *exchange);
+void reply_e5(struct http_exchange *exchange, int status, const char *code, struct str message);
+void reply_text(struct http_exchange *exchange, int status, struct str text);
 /* As E1, with the code that a store's error has. */
-void answer_store_error(struct http_exchange *exchange, const struct error *err);
+void reply_store_error(struct http_exchange *exchange, const struct error *err);
 
 /* ---- norman.c, steve.c, post.c */
 

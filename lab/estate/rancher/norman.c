@@ -114,7 +114,7 @@ static void list(struct estate *estate, struct http_exchange *exchange, const ch
         page.begun = false;
     if (api_list(estate->api, arena, LOCAL_CLUSTER, resource, STR(""), add_to_page, &page, &err) !=
         0) {
-        answer_e2(exchange, 500, "ServerError", str_dup(arena, str_of(err.text)));
+        reply_e2(exchange, 500, "ServerError", str_dup(arena, str_of(err.text)));
         return;
     }
 
@@ -126,13 +126,13 @@ static void list(struct estate *estate, struct http_exchange *exchange, const ch
                                           STR_ARG(page.next)))
                           : STR(" ");
 
-    answer_json(exchange, 200,
-                jsonf(arena,
-                      "{'type':'collection','resourceType':%s,'links':{'self':%s},"
-                      "'createTypes':{},'actions':{},'pagination':{'limit':%d,'total':%d%r},"
-                      "'sort':{'order':'asc'},'filters':{},'data':[%r]}",
-                      str_of(type), collection, page.limit, page.total, next,
-                      page.shown ? strbuf_str(&page.out) : STR(" ")));
+    reply_json(exchange, 200,
+               jsonf(arena,
+                     "{'type':'collection','resourceType':%s,'links':{'self':%s},"
+                     "'createTypes':{},'actions':{},'pagination':{'limit':%d,'total':%d%r},"
+                     "'sort':{'order':'asc'},'filters':{},'data':[%r]}",
+                     str_of(type), collection, page.limit, page.total, next,
+                     page.shown ? strbuf_str(&page.out) : STR(" ")));
 }
 
 /* ---- one ------------------------------------------------------------------------------------- */
@@ -147,10 +147,10 @@ static void get_cluster(struct estate *estate, struct http_exchange *exchange, s
     if (api_get(estate->api, arena, LOCAL_CLUSTER, &res_clusters, STR(""), id, &object, &err) !=
             0 ||
         json_read(arena, object, &json_limits_default, &root, &err) != 0)
-        answer_e2(exchange, 404, "NotFound",
-                  str_fmt(arena, "clusters.management.cattle.io \"%.*s\" not found", STR_ARG(id)));
+        reply_e2(exchange, 404, "NotFound",
+                 str_fmt(arena, "clusters.management.cattle.io \"%.*s\" not found", STR_ARG(id)));
     else
-        answer_json(exchange, 200, shape_norman_cluster(arena, root, base_of(exchange)));
+        reply_json(exchange, 200, shape_norman_cluster(arena, root, base_of(exchange)));
 }
 
 static void get_root(struct http_exchange *exchange)
@@ -158,15 +158,15 @@ static void get_root(struct http_exchange *exchange)
     struct arena *arena = http_view(exchange)->arena;
     struct str base = base_of(exchange);
 
-    answer_json(exchange, 200,
-                jsonf(arena,
-                      "{'type':'apiRoot','baseType':'apiRoot','apiVersion':{'group':"
-                      "'management.cattle.io','path':'/v3','version':'v3'},'links':{'self':%s,"
-                      "'clusters':%s,'nodes':%s,'tokens':%s,'settings':%s}}",
-                      base, str_fmt(arena, "%.*s/clusters", STR_ARG(base)),
-                      str_fmt(arena, "%.*s/nodes", STR_ARG(base)),
-                      str_fmt(arena, "%.*s/tokens", STR_ARG(base)),
-                      str_fmt(arena, "%.*s/settings", STR_ARG(base))));
+    reply_json(exchange, 200,
+               jsonf(arena,
+                     "{'type':'apiRoot','baseType':'apiRoot','apiVersion':{'group':"
+                     "'management.cattle.io','path':'/v3','version':'v3'},'links':{'self':%s,"
+                     "'clusters':%s,'nodes':%s,'tokens':%s,'settings':%s}}",
+                     base, str_fmt(arena, "%.*s/clusters", STR_ARG(base)),
+                     str_fmt(arena, "%.*s/nodes", STR_ARG(base)),
+                     str_fmt(arena, "%.*s/tokens", STR_ARG(base)),
+                     str_fmt(arena, "%.*s/settings", STR_ARG(base))));
 }
 
 static void get_setting(struct estate *estate, struct http_exchange *exchange, struct str name)
@@ -177,15 +177,15 @@ static void get_setting(struct estate *estate, struct http_exchange *exchange, s
                                                              : STR("");
 
     if (!value.len && !str_eq(name, STR("cacerts")))
-        answer_e2(exchange, 404, "NotFound",
-                  str_fmt(arena, "settings.management.cattle.io \"%.*s\" not found",
-                          STR_ARG(name)));
+        reply_e2(exchange, 404, "NotFound",
+                 str_fmt(arena, "settings.management.cattle.io \"%.*s\" not found",
+                         STR_ARG(name)));
     else
-        answer_json(exchange, 200,
-                    jsonf(arena, "{'type':'setting','baseType':'setting','id':%s,'name':%s,"
-                                 "'value':%s,'default':'','customized':false,'source':'db',"
-                                 "'links':{}}",
-                          name, name, value));
+        reply_json(exchange, 200,
+                   jsonf(arena, "{'type':'setting','baseType':'setting','id':%s,'name':%s,"
+                                "'value':%s,'default':'','customized':false,'source':'db',"
+                                "'links':{}}",
+                         name, name, value));
 }
 
 void norman_handle(struct estate *estate, struct http_exchange *exchange, struct str rest,
@@ -201,8 +201,8 @@ void norman_handle(struct estate *estate, struct http_exchange *exchange, struct
     if (str_eq(type, STR("tokens")) || str_eq(type, STR("token")))
         tokens_handle(estate, exchange, name, caller);
     else if (!reads)
-        answer_e2(exchange, 405, "MethodNotAllow",
-                  str_fmt(view->arena, "Method %.*s not supported", STR_ARG(view->method)));
+        reply_e2(exchange, 405, "MethodNotAllow",
+                 str_fmt(view->arena, "Method %.*s not supported", STR_ARG(view->method)));
     else if (!type.len)
         get_root(exchange);
     else if (str_eq(type, STR("settings")) && name.len)
@@ -214,5 +214,5 @@ void norman_handle(struct estate *estate, struct http_exchange *exchange, struct
     else if (str_eq(type, STR("nodes")) && !name.len)
         list(estate, exchange, "node", &res_machines, shape_norman_node);
     else
-        answer_e2(exchange, 404, "NotFound", STR("failed to find resource by id"));
+        reply_e2(exchange, 404, "NotFound", STR("failed to find resource by id"));
 }

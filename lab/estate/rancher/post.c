@@ -25,7 +25,7 @@ struct post {
 
 static void refuse(struct post *p, const char *text)
 {
-    answer_e1(p->exchange, 500, "ServerError", str_dup(p->arena, str_of(text)));
+    reply_e1(p->exchange, 500, "ServerError", str_dup(p->arena, str_of(text)));
 }
 
 static struct str new_operation(struct post *p)
@@ -42,7 +42,7 @@ static struct str new_operation(struct post *p)
     return strbuf_str(&out);
 }
 
-static void answer_201(struct post *p)
+static void reply_201(struct post *p)
 {
     const struct fault_place place = { .cluster = p->cluster };
     struct fault_rule rule;
@@ -54,11 +54,11 @@ static void answer_201(struct post *p)
                         "502 Bad Gateway</h1></center><hr><center>nginx</center></body></html>"));
         return;
     }
-    answer_json(p->exchange, 201,
-                jsonf(p->arena,
-                      "{'type':'chartActionOutput','links':{},'operationName':%s,"
-                      "'operationNamespace':%s}",
-                      p->operation, p->action.namespace_));
+    reply_json(p->exchange, 201,
+               jsonf(p->arena,
+                     "{'type':'chartActionOutput','links':{},'operationName':%s,"
+                     "'operationNamespace':%s}",
+                     p->operation, p->action.namespace_));
 }
 
 /* The fault that a task will meet: a rule's, else the chart's own. */
@@ -111,7 +111,7 @@ static int find_repo(struct post *p, struct str name, const struct catalogue_rep
     if (api_get(p->estate->api, p->arena, p->cluster, &res_repos, STR(""), name, &object, &err) !=
             0 ||
         json_read(p->arena, object, &json_limits_default, &repo, &err) != 0) {
-        answer_store_error(p->exchange, &err);
+        reply_store_error(p->exchange, &err);
         return -1;
     }
     *ret_repo = catalogue_repo_of(json_str(json_walk(repo, "spec", "url", NULL)));
@@ -241,7 +241,7 @@ static void deploy(struct post *p, struct str repo_name)
             return;
     }
     atomic_fetch_add(&p->estate->counts[COUNT_ACCEPTED], 1);
-    answer_201(p);
+    reply_201(p);
 }
 
 /* ---- uninstall ------------------------------------------------------------------------------- */
@@ -253,7 +253,7 @@ static void uninstall(struct post *p, struct str namespace_, struct str app)
 
     if (api_get(p->estate->api, p->arena, p->cluster, &res_apps, namespace_, app, &stored, &err) !=
         0) {
-        answer_store_error(p->exchange, &err);
+        reply_store_error(p->exchange, &err);
         return;
     }
     if (action_read(p->arena, TASK_UNINSTALL, http_view(p->exchange)->body, &p->action, &err) !=
@@ -276,7 +276,7 @@ static void uninstall(struct post *p, struct str namespace_, struct str app)
         return;
     }
     atomic_fetch_add(&p->estate->counts[COUNT_ACCEPTED], 1);
-    answer_201(p);
+    reply_201(p);
 }
 
 void post_action(struct estate *estate, struct http_exchange *exchange, struct str cluster,

@@ -62,14 +62,14 @@ static int get_object(struct steve *s, struct str *ret_text, struct json *ret_ob
 static void action_error(struct steve *s, const char *text)
 {
     /* What an action or link handler raises is never translated. */
-    answer_e1(s->exchange, 500, "ServerError", str_dup(s->arena, str_of(text)));
+    reply_e1(s->exchange, 500, "ServerError", str_dup(s->arena, str_of(text)));
 }
 
 static void link_index(struct steve *s, const struct catalogue_repo *repo)
 {
-    answer_json(s->exchange, 200,
-                repo ? catalogue_index(s->arena, repo)
-                     : STR("{\"apiVersion\":\"v1\",\"entries\":{}}"));
+    reply_json(s->exchange, 200,
+               repo ? catalogue_index(s->arena, repo)
+                    : STR("{\"apiVersion\":\"v1\",\"entries\":{}}"));
 }
 
 static void link_chart(struct steve *s, const struct catalogue_repo *repo, struct str link)
@@ -82,17 +82,17 @@ static void link_chart(struct steve *s, const struct catalogue_repo *repo, struc
     http_query(s->exchange, STR("chartName"), &name);
     http_query(s->exchange, STR("version"), &version);
     if (!name.len) {
-        answer_e1(s->exchange, 404, "NotFound", STR("not found"));
+        reply_e1(s->exchange, 404, "NotFound", STR("not found"));
     } else if (!repo) {
         action_error(s, "no chart name found");
     } else if (catalogue_find(s->arena, repo, name, version, &chart, &err) != 0) {
         action_error(s, err.text);
     } else if (str_eq(link, STR("info"))) {
-        answer_json(s->exchange, 200,
-                    jsonf(s->arena, "{'readme':'','appReadme':'','values':%r,'questions':null,"
-                                    "'chart':%r}",
-                          catalogue_values(s->arena, chart),
-                          catalogue_metadata(s->arena, chart, STR(""))));
+        reply_json(s->exchange, 200,
+                   jsonf(s->arena, "{'readme':'','appReadme':'','values':%r,'questions':null,"
+                                   "'chart':%r}",
+                         catalogue_values(s->arena, chart),
+                         catalogue_metadata(s->arena, chart, STR(""))));
     } else if (str_eq(link, STR("icon"))) {
         http_answer(s->exchange, 200, "image/svg+xml", STR(""));
     } else {
@@ -118,7 +118,7 @@ static void repo_link(struct steve *s, struct json object, struct str link)
     else if (str_eq(link, STR("info")) || str_eq(link, STR("chart")) || str_eq(link, STR("icon")))
         link_chart(s, repo, link);
     else
-        answer_e1(s->exchange, 404, "NotFound", STR("not found"));
+        reply_e1(s->exchange, 404, "NotFound", STR("not found"));
 }
 
 /* ---- logs of an Operation -------------------------------------------------------------------- */
@@ -135,15 +135,15 @@ static void operation_logs(struct steve *s, struct json object)
     if (!json_bool(json_get(status, STR("podCreated"))) ||
         task_decode(s->arena, json_str(json_get(annotations, STR(OPERATION_TASK_ANNOTATION))),
                     &task, &err) != 0) {
-        answer_e1(s->exchange, 404, "NotFound", STR("not found"));
+        reply_e1(s->exchange, 404, "NotFound", STR("not found"));
         return;
     }
-    answer_text(s->exchange, 200,
-                object_operation_log(s->arena, &task, json_raw(json_get(status, STR("command"))),
-                                     stage,
-                                     json_str(json_get(annotations,
-                                                       STR(OPERATION_LOG_ANNOTATION))),
-                                     time_rfc3339(s->arena, estate_now(s->estate))));
+    reply_text(s->exchange, 200,
+               object_operation_log(s->arena, &task, json_raw(json_get(status, STR("command"))),
+                                    stage,
+                                    json_str(json_get(annotations,
+                                                      STR(OPERATION_LOG_ANNOTATION))),
+                                    time_rfc3339(s->arena, estate_now(s->estate))));
 }
 
 /* ---- get and list ---------------------------------------------------------------------------- */
@@ -158,15 +158,15 @@ static void get_one(struct steve *s)
     if (!link.len)
         http_query(s->exchange, STR("link"), &link);
     if (get_object(s, &text, &object, &err) != 0)
-        answer_store_error(s->exchange, &err);
+        reply_store_error(s->exchange, &err);
     else if (link.len && s->type->resource == &res_repos)
         repo_link(s, object, link);
     else if (str_eq(link, STR("logs")) && s->type->resource == &res_operations)
         operation_logs(s, object);
     else if (link.len)
-        answer_e1(s->exchange, 404, "NotFound", STR("not found"));
+        reply_e1(s->exchange, 404, "NotFound", STR("not found"));
     else
-        answer_json(s->exchange, 200, shape_steve(s->arena, object, &s->how));
+        reply_json(s->exchange, 200, shape_steve(s->arena, object, &s->how));
 }
 
 struct steve_list {
@@ -245,7 +245,7 @@ static void list_all(struct steve *s)
     http_query(s->exchange, STR("filter"), &list.filter);
     if (api_list(s->estate->api, s->arena, s->cluster, s->type->resource, s->path.namespace_,
                  list_one, &list, &err) != 0) {
-        answer_store_error(s->exchange, &err);
+        reply_store_error(s->exchange, &err);
         return;
     }
 
@@ -255,13 +255,13 @@ static void list_all(struct steve *s)
                                           (unsigned long long)(list.skip + list.shown)))
                           : STR(" ");
 
-    answer_json(s->exchange, 200,
-                jsonf(s->arena,
-                      "{'type':'collection','links':{'self':%s},'createTypes':{},'actions':{},"
-                      "'resourceType':%s,'revision':'',%r'count':%d,'data':[%r]}",
-                      str_fmt(s->arena, "%.*s/%.*ss", STR_ARG(s->how.base), STR_ARG(s->how.type)),
-                      s->type->type, more, (int64_t)list.count,
-                      list.shown ? strbuf_str(&list.out) : STR(" ")));
+    reply_json(s->exchange, 200,
+               jsonf(s->arena,
+                     "{'type':'collection','links':{'self':%s},'createTypes':{},'actions':{},"
+                     "'resourceType':%s,'revision':'',%r'count':%d,'data':[%r]}",
+                     str_fmt(s->arena, "%.*s/%.*ss", STR_ARG(s->how.base), STR_ARG(s->how.type)),
+                     s->type->type, more, (int64_t)list.count,
+                     list.shown ? strbuf_str(&list.out) : STR(" ")));
 }
 
 static void post(struct steve *s, struct str action)
@@ -273,8 +273,8 @@ static void post(struct steve *s, struct str action)
     if (on_repo || on_app)
         post_action(s->estate, s->exchange, s->cluster, s->path.namespace_, s->path.name, action);
     else
-        answer_e1(s->exchange, 403, "PermissionDenied",
-                  str_fmt(s->arena, "no such action %.*s", STR_ARG(action)));
+        reply_e1(s->exchange, 403, "PermissionDenied",
+                 str_fmt(s->arena, "no such action %.*s", STR_ARG(action)));
 }
 
 void steve_handle(struct estate *estate, struct http_exchange *exchange, struct str cluster,
@@ -304,8 +304,8 @@ void steve_handle(struct estate *estate, struct http_exchange *exchange, struct 
     if (str_eq(view->method, STR("POST")) && http_query(exchange, STR("action"), &action))
         post(&s, action);
     else if (!str_eq(view->method, STR("GET")))
-        answer_e1(exchange, 405, "MethodNotAllowed",
-                  str_fmt(s.arena, "Method %.*s not supported", STR_ARG(view->method)));
+        reply_e1(exchange, 405, "MethodNotAllowed",
+                 str_fmt(s.arena, "Method %.*s not supported", STR_ARG(view->method)));
     else if (s.path.name.len)
         get_one(&s);
     else

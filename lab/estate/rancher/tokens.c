@@ -239,7 +239,7 @@ static void create(struct estate *estate, struct http_exchange *exchange,
     int64_t max_ms = (int64_t)TTL_MAX_S * 1000;
 
     if (json_read(arena, view->body, &json_limits_default, &body, &err) != 0) {
-        answer_e2(exchange, 422, "InvalidBodyContent", str_of(err.text));
+        reply_e2(exchange, 422, "InvalidBodyContent", str_of(err.text));
         return;
     }
     json_int64(json_get(body, STR("ttl")), &ttl_ms);
@@ -257,9 +257,9 @@ static void create(struct estate *estate, struct http_exchange *exchange,
     };
 
     if (store(estate, arena, &record, &err) != 0)
-        answer_e2(exchange, 500, "ServerError", str_dup(arena, str_of(err.text)));
+        reply_e2(exchange, 500, "ServerError", str_dup(arena, str_of(err.text)));
     else
-        answer_json(exchange, 201, resource(estate, arena, &record, caller, true));
+        reply_json(exchange, 201, resource(estate, arena, &record, caller, true));
 }
 
 void tokens_handle(struct estate *estate, struct http_exchange *exchange, struct str name,
@@ -271,13 +271,13 @@ void tokens_handle(struct estate *estate, struct http_exchange *exchange, struct
     struct record record;
 
     if (name.len && !load(estate, arena, name, &record)) {
-        answer_e2(exchange, 404, "NotFound", str_fmt(arena, "token %.*s not found", STR_ARG(name)));
+        reply_e2(exchange, 404, "NotFound", str_fmt(arena, "token %.*s not found", STR_ARG(name)));
     } else if (name.len && str_eq(view->method, STR("DELETE"))) {
         api_delete_object(estate->api, arena, LOCAL_CLUSTER, &res_secrets, SYSTEM_NAMESPACE,
                           secret_of(arena, name), &err);
         http_answer(exchange, 204, "application/json", STR(""));
     } else if (name.len) {
-        answer_json(exchange, 200, resource(estate, arena, &record, caller, false));
+        reply_json(exchange, 200, resource(estate, arena, &record, caller, false));
     } else if (str_eq(view->method, STR("POST"))) {
         create(estate, exchange, caller);
     } else {
@@ -285,9 +285,9 @@ void tokens_handle(struct estate *estate, struct http_exchange *exchange, struct
 
         api_list(estate->api, arena, LOCAL_CLUSTER, &res_secrets, SYSTEM_NAMESPACE, list_one,
                  &listing, &err);
-        answer_json(exchange, 200,
-                    jsonf(arena, "{'type':'collection','resourceType':'token','links':{},"
-                                 "'data':[%r]}",
-                          listing.more ? strbuf_str(&listing.out) : STR(" ")));
+        reply_json(exchange, 200,
+                   jsonf(arena, "{'type':'collection','resourceType':'token','links':{},"
+                                "'data':[%r]}",
+                         listing.more ? strbuf_str(&listing.out) : STR(" ")));
     }
 }
