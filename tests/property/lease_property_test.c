@@ -11,12 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CANDIDATES = 3, DURATION = 15000, DEADLINE = 10000, RETRY = 2000, RUNS = 400 };
+enum { CANDIDATES = 3, DURATION = 15000, DEADLINE = 10000, RETRY = 2000, TIMEOUT = DEADLINE / 2, RUNS = 300 };
 
 struct message {
     bool in_flight;
     enum lease_effect effect;
     char body[1024];
+    int64_t sent_ms;
     int64_t arrives_ms; /* at the server; -1 = has arrived */
     int64_t answers_ms; /* back at the candidate */
     enum lease_event answer;
@@ -50,6 +51,14 @@ static bool chance(struct world *w, uint32_t percent)
     return rng_below(&w->rng, 100) < percent;
 }
 
+/* Mostly short, at times nearly as long as the shell lets a request take. */
+static int64_t latency_ms(struct world *w)
+{
+    uint64_t most = !w->faults ? 20 : chance(w, 15) ? TIMEOUT - 100 : 300;
+
+    return 1 + (int64_t)rng_below(&w->rng, most);
+}
+
 static int64_t local_ms(const struct world *w, const struct candidate *c)
 {
     return c->clock_offset_ms + w->now_ms * c->clock_num / c->clock_den;
@@ -66,10 +75,11 @@ static void take_output(struct world *w, struct candidate *c, const struct lease
 
     /* A shell has one request; what it gives up may still arrive: that is a fault of its own, made
      * by lost answers below. */
-    *m = (struct message){ .in_flight = true, .effect = out->effect };
+    *m = (struct message){
+        .in_flight = true, .effect = out->effect, .sent_ms = w->now_ms };
     assert_true(out->body.len < sizeof(m->body));
     memcpy(m->body, out->body.at ? out->body.at : "", out->body.len);
-    m->arrives_ms = w->now_ms + 1 + (int64_t)rng_below(&w->rng, w->faults ? 3000 : 20);
+    m->arrives_ms = w->now_ms + latency_ms(w);
     m->answers_ms = -1;
 }
 
@@ -104,8 +114,9 @@ static void start(struct world *w, int i)
     char name[32];
     int64_t begin_ms = w->now_ms;
 
-    /* The one thing that no candidate can know: a process that begins when somebody has just deleted
-     * the lease, while its holder is paused. lease.c says so; manifests ship a Lease. */
+    /* What no candidate can know: that somebody deleted the lease just before it began, while its
+     * holder is paused; or deleted it twice between two looks. lease.c says so; manifests ship a
+     * Lease. */
     if (w->deleted_ms && begin_ms < w->deleted_ms + DURATION)
         begin_ms = w->deleted_ms + DURATION;
     snprintf(name, sizeof(name), "c%d-%llu", i, (unsigned long long)rng_next(&w->rng));
@@ -128,6 +139,9 @@ static void store(struct world *w, const char *body)
 
     struct str spec = json_raw(json_get(root, STR("spec")));
 
+    /* As a real server: what changes nothing makes no version. */
+    if (w->lease[0] && str_ends(str_slice(str_of(w->lease), 0, strlen(w->lease) - 1), spec))
+        return;
     snprintf(w->lease, sizeof(w->lease),
              "{\"kind\":\"Lease\",\"metadata\":{\"name\":\"l\",\"resourceVersion\":\"%llu\"},"
              "\"spec\":%.*s}",
@@ -162,7 +176,12 @@ static void serve(struct world *w, struct message *m)
     if (m->error != ERROR_NONE)
         m->answer = LEASE_FAILED;
     snprintf(m->lease, sizeof(m->lease), "%s", w->lease);
-    m->answers_ms = w->now_ms + 1 + (int64_t)rng_below(&w->rng, w->faults ? 3000 : 20);
+    m->answers_ms = w->now_ms + latency_ms(w);
+    if (m->answers_ms > m->sent_ms + TIMEOUT) { /* taken, but nobody waits for the answer */
+        m->answers_ms = m->sent_ms + TIMEOUT;
+        m->answer = LEASE_FAILED;
+        m->error = ERROR_TIMEOUT;
+    }
     if (w->faults && chance(w, 15)) { /* its answer is lost */
         m->answer = LEASE_FAILED;
         m->error = ERROR_LOST;
@@ -219,7 +238,7 @@ static void disturb(struct world *w)
         c->paused_until_ms = w->now_ms + 1000 + (int64_t)rng_below(&w->rng, 60000);
         break;
     case 2:
-        if (w->deleted_ms && w->now_ms < w->deleted_ms + DURATION)
+        if (w->deleted_ms && w->now_ms < w->deleted_ms + 4 * DURATION)
             return;
         for (int i = 0; i < CANDIDATES; i++)
             if (!w->candidates[i].lease.seen)

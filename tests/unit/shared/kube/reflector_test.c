@@ -1,0 +1,117 @@
+/* reflector_test.c: what follows on what: walks through the states, one row each. */
+#include "support/rows.h"
+
+#include "kube/reflector.h"
+
+#include <stdio.h>
+
+/* A step of a walk: s START, p page, P page with more, c change, e watch ended, f watch failed,
+ * l list failed, t timer. The effects: L list, W watch, . nothing, _ wait; ( list begins, ) ends. */
+struct step {
+    char event;
+    enum error_code error;
+    int64_t lasted_ms;
+};
+
+static struct reflector_input input_of(const struct step *step, int number)
+{
+    static const char events[] = "splPcefFt";
+    static const enum reflector_event kinds[] = {
+        REFLECTOR_START, REFLECTOR_PAGE, REFLECTOR_LIST_FAILED, REFLECTOR_PAGE, REFLECTOR_CHANGE,
+        REFLECTOR_WATCH_ENDED, REFLECTOR_WATCH_FAILED, REFLECTOR_WATCH_FAILED, REFLECTOR_TIMER };
+    static char token[16];
+
+    snprintf(token, sizeof(token), "t%d", number);
+    return (struct reflector_input){
+        .event = kinds[strchr(events, step->event) - events],
+        .resource_version = step->event == 'c' ? STR("9") : STR("5"),
+        .continue_ = step->event == 'P' ? str_of(token) : STR(""),
+        .error = step->error,
+        .retry_after_ms = -1,
+        .lasted_ms = step->lasted_ms,
+    };
+}
+
+static void walks(void **state)
+{
+    enum { LONG = 400000 };
+    static const struct {
+        const char *row;
+        struct step steps[12];
+        const char *want;
+        const char *version;
+    } rows[] = {
+        { "a list of three pages, then a watch", { { 's' }, { 'P' }, { 'P' }, { 'p' } },
+          "(L L L )W", "5" },
+        { "a watch that ends is resumed where it was",
+          { { 's' }, { 'p' }, { 'c' }, { 'e', 0, LONG } }, "(L )W . W", "9" },
+        { "one that is closed at once is resumed after a wait",
+          { { 's' }, { 'p' }, { 'e', 0, 10 }, { 't' } }, "(L )W _ W", "5" },
+        { "a lost connection too",
+          { { 's' }, { 'p' }, { 'c' }, { 'f', ERROR_LOST, LONG }, { 't' } }, "(L )W . _ W", "9" },
+        { "410 of a watch lists at once",
+          { { 's' }, { 'p' }, { 'f', ERROR_EXPIRED, 0 }, { 'p' } }, "(L )W (L )W", "5" },
+        { "the third 410 in a row waits",
+          { { 's' }, { 'p' }, { 'f', ERROR_EXPIRED, 0 }, { 'p' }, { 'f', ERROR_EXPIRED, 0 },
+            { 'p' }, { 'f', ERROR_EXPIRED, 0 }, { 't' } }, "(L )W (L )W (L )W _ (L", "" },
+        { "but not after a watch that brought something",
+          { { 's' }, { 'p' }, { 'f', ERROR_EXPIRED, 0 }, { 'p' }, { 'f', ERROR_EXPIRED, 0 },
+            { 'p' }, { 'c' }, { 'f', ERROR_EXPIRED, 0 } }, "(L )W (L )W (L )W . (L", "" },
+        { "410 inside a list begins it anew",
+          { { 's' }, { 'P' }, { 'l', ERROR_EXPIRED, 0 }, { 'p' } }, "(L L (L )W", "5" },
+        { "a list that fails is tried again after a wait",
+          { { 's' }, { 'P' }, { 'l', ERROR_CONNECT, 0 }, { 't' }, { 'p' } }, "(L L _ (L )W", "5" },
+        { "a version too large for the server lists after a wait",
+          { { 's' }, { 'p' }, { 'f', ERROR_TIMEOUT, 0 }, { 't' } }, "(L )W _ (L", "5" },
+        { "so does a line too long",
+          { { 's' }, { 'p' }, { 'f', ERROR_TOO_LARGE, 0 }, { 't' } }, "(L )W _ (L", "5" },
+        { "a server that is busy is watched again after a wait",
+          { { 's' }, { 'p' }, { 'f', ERROR_TOO_MANY, 0 }, { 't' } }, "(L )W _ W", "5" },
+        { "what comes late changes nothing",
+          { { 's' }, { 'c' }, { 'e' }, { 't' }, { 'p' }, { 'p' }, { 's' }, { 'l' } },
+          "(L . . . )W . . .", "5" },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct reflector reflector = reflector_new();
+        struct rng rng = rng_from_seed(i);
+        char got[128] = "";
+
+        for (int s = 0; s < 12 && rows[i].steps[s].event; s++) {
+            struct reflector_input input = input_of(&rows[i].steps[s], s);
+            struct reflector_output out = reflector_step(&reflector, &input, &rng);
+            size_t at = strlen(got);
+
+            snprintf(got + at, sizeof(got) - at, "%s%s%s%c", s ? " " : "",
+                     out.list_begins ? "(" : "", out.list_ends ? ")" : "", ".LW_"[out.effect]);
+        }
+        rows_expect_str(rows[i].row, str_of(got), str_of(rows[i].want));
+        rows_expect_str(rows[i].row, str_of(reflector.resource_version),
+                        str_of(rows[i].version));
+    }
+    (void)state;
+}
+
+static void a_page_that_leads_nowhere_is_not_followed(void **state)
+{
+    struct reflector reflector = reflector_new();
+    struct rng rng = rng_from_seed(1);
+    struct reflector_input start = { .event = REFLECTOR_START };
+    struct reflector_input page = { .event = REFLECTOR_PAGE, .resource_version = STR("1"),
+                                    .continue_ = STR("same"), .retry_after_ms = -1 };
+
+    reflector_step(&reflector, &start, &rng);
+    assert_int_equal(reflector_step(&reflector, &page, &rng).effect, REFLECTOR_DO_LIST);
+    assert_int_equal(reflector_step(&reflector, &page, &rng).effect, REFLECTOR_DO_WAIT);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(walks),
+        cmocka_unit_test(a_page_that_leads_nowhere_is_not_followed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
