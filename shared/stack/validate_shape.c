@@ -86,40 +86,43 @@ static bool is_url_text(struct str text)
     return true;
 }
 
+static void blame_repo(struct str repo, const struct path *at, struct str way_out,
+                       struct findings *findings, const char *why)
+{
+    finding_add(findings, RULE_SHAPE_REPO, CAUSE_VALUE_INVALID, at, way_out, "'%.*s' %s",
+                STR_ARG(finding_shown(findings, repo)), why);
+}
+
 static void check_repo(struct str repo, bool plain_http, const struct path *up,
                        struct findings *findings)
 {
     struct path at = path_field(up, STR("repo"));
+
+    if (repo.len == 0)
+        return;
+
     ptrdiff_t scheme_end = str_find(repo, STR("://"), 0);
     struct str scheme = str_slice(repo, 0, scheme_end < 0 ? 0 : (size_t)scheme_end);
     struct str rest = str_slice(repo, scheme_end < 0 ? 0 : (size_t)scheme_end + 3, repo.len);
     bool http = str_eq(scheme, STR("http"));
 
-    if (repo.len == 0)
-        return;
     /* First, and without showing the URL: it may be a password. */
-    if (str_find_char(url_authority(rest), '@', 0) >= 0) {
+    if (str_find_char(url_authority(rest), '@', 0) >= 0)
         finding_add(findings, RULE_SHAPE_REPO_CREDENTIALS, CAUSE_FORBIDDEN, &at, STR(""),
                     "carries a user name or password, which everybody who may read the Stack would "
                     "see");
-    } else if (str_find_char(repo, '?', 0) >= 0 || str_find_char(repo, '#', 0) >= 0) {
+    else if (str_find_char(repo, '?', 0) >= 0 || str_find_char(repo, '#', 0) >= 0)
         finding_add(findings, RULE_SHAPE_REPO, CAUSE_VALUE_INVALID, &at,
                     STR("write the repository's address without what begins at '?' or '#'"),
                     "has a query or fragment, which no chart repository takes");
-    } else if (http && !plain_http) {
-        finding_add(findings, RULE_SHAPE_REPO, CAUSE_VALUE_INVALID, &at,
-                    STR("write https://; an administrator may allow plain http://"),
-                    "'%.*s' is not encrypted, so anybody on the way could change the charts",
-                    STR_ARG(finding_shown(findings, repo)));
-    } else if (!http && !str_eq(scheme, STR("https")) && !str_eq(scheme, STR("oci"))) {
-        finding_add(findings, RULE_SHAPE_REPO, CAUSE_VALUE_INVALID, &at, STR(""),
-                    "'%.*s' does not begin with https:// or oci://",
-                    STR_ARG(finding_shown(findings, repo)));
-    } else if (!is_host(url_authority(rest)) || !is_url_text(rest)) {
-        finding_add(findings, RULE_SHAPE_REPO, CAUSE_VALUE_INVALID, &at, STR(""),
-                    "'%.*s' is no URL: after %.*s:// a host, an optional port and a path are needed",
-                    STR_ARG(finding_shown(findings, repo)), STR_ARG(scheme));
-    }
+    else if (http && !plain_http)
+        blame_repo(repo, &at, STR("write https://; an administrator may allow plain http://"),
+                   findings, "is not encrypted, so anybody on the way could change the charts");
+    else if (!http && !str_eq(scheme, STR("https")) && !str_eq(scheme, STR("oci")))
+        blame_repo(repo, &at, STR(""), findings, "does not begin with https:// or oci://");
+    else if (!is_host(url_authority(rest)) || !is_url_text(rest))
+        blame_repo(repo, &at, STR(""), findings,
+                   "is no URL: a host, an optional port and a path must follow the scheme");
 }
 
 /* --- one chart --- */
