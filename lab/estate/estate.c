@@ -137,7 +137,8 @@ static struct estate *estate_new(const struct estate_options *options)
     estate->faults_arena = arena_create(0);
     estate->faults = fault_rules_new(estate->faults_arena, 1);
     estate->estate_faults = str_list_new(estate->arena, 4);
-    estate->rng = rng_from_seed(options->seed);
+    /* Names of operations come from it: a second run must not begin with those of the first. */
+    estate->rng = rng_from_seed(options->seed ^ (uint64_t)clock_wall_ms(options->clock));
     estate->clusters = dict_create();
     estate->hints = dict_create();
     pthread_mutex_init(&estate->faults_lock, NULL);

@@ -12,6 +12,7 @@ enum {
     OPERATION_SECRET_MAX = 1024 * 1024,   /* Kubernetes' bound on a Secret's data */
     TARBALL_BYTES = 24 * 1024,            /* a small chart, which goes into the same Secret */
     UNINSTALL_MS = 6000,
+    NAME_TRIES = 8,
 };
 
 struct post {
@@ -96,6 +97,22 @@ static struct task task_of(struct post *p, struct str release, int64_t install_m
 
     p->operation = task.operation;
     return task;
+}
+
+/* Five letters are few: a name that is taken is drawn again. */
+static int accept_task(struct post *p, struct task *task, struct error *err)
+{
+    for (int i = 0; i < NAME_TRIES; i++) {
+        struct error why = { 0 };
+
+        if (engine_accept(p->estate, p->arena, task, &why) == 0)
+            return 0;
+        *err = why;
+        if (why.code != ERROR_ALREADY_EXISTS)
+            return -1;
+        task->operation = p->operation = new_operation(p);
+    }
+    return -1;
 }
 
 /* ---- install and upgrade --------------------------------------------------------------------- */
@@ -197,7 +214,7 @@ static int accept_chart(struct post *p, const struct catalogue_repo *repo, struc
         return -1;
     }
     estate_sleep(p->estate, SYNCHRONOUS_MS);
-    if (engine_accept(p->estate, p->arena, &task, &err) != 0) {
+    if (accept_task(p, &task, &err) != 0) {
         refuse(p, err.text);
         return -1;
     }
@@ -271,7 +288,7 @@ static void uninstall(struct post *p, struct str namespace_, struct str app)
     task.fault = task_fault(p, app, STR(""), NULL);
     task.command = action_command(p->arena, &p->action, NULL, app, STR(""), STR(""));
     estate_sleep(p->estate, SYNCHRONOUS_MS);
-    if (engine_accept(p->estate, p->arena, &task, &err) != 0) {
+    if (accept_task(p, &task, &err) != 0) {
         refuse(p, err.text);
         return;
     }
