@@ -1,7 +1,8 @@
 /* event.c: which Events are worth a request.
  *
- * Two tables, both bounded: what was sent (to count repetitions), and a token bucket for each object
- * (so that one object in trouble does not drown the others). What was used longest ago goes first. */
+ * Two tables, both bounded: what was sent (to count repetitions), and a token bucket for each
+ * object (so that one object in trouble does not drown the others). What was used longest ago goes
+ * first. */
 #include "kube/event.h"
 
 #include "base/limits.h"

@@ -214,8 +214,8 @@ static struct lease_output on_timer(const struct step *s)
 /* There is no lease. Who has known one waits a whole duration from when it was missed, whatever is
  * remembered of its last record: it may have been renewed since. Who never knew one waits for a
  * retry only, within which a holder that lives makes its lease anew; so a process that begins just
- * after somebody deleted the lease of a holder that is paused could be a second actor. An empty Lease
- * among the manifests closes that gap, and makes the first start immediate. */
+ * after somebody deleted the lease of a holder that is paused could be a second actor. An empty
+ * Lease among the manifests makes the first start immediate. */
 static struct lease_output on_absent(const struct step *s)
 {
     struct lease *lease = s->lease;

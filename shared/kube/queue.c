@@ -188,8 +188,8 @@ void kube_queue_add_after(struct kube_queue *queue, struct str key, int64_t dela
     heap_add(queue, entry);
 }
 
-/* One token of the bucket: how long until there is one. The generic cell rate algorithm: `bucket_us`
- * is when the bucket would be full; it may lie `burst` tokens ahead. */
+/* One token of the bucket: how long until there is one. The generic cell rate algorithm:
+ * `bucket_us` is when the bucket would be full; it may lie `burst` tokens ahead. */
 static int64_t bucket_wait_ms(struct kube_queue *queue, int64_t now_ms)
 {
     int64_t token_us = 1000000 / queue->options.retry_per_s;

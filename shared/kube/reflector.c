@@ -1,7 +1,7 @@
 /* reflector.c: what to do next to stay equal to the server's list.
  *
- * Lists carry no resourceVersion: they are consistent reads, so nothing older than what was acted on
- * comes back, and a second 410 in a row needs no other kind of list. Only a watch has a version.
+ * Lists carry no resourceVersion: they are consistent reads, so nothing older than what was acted
+ * on comes back, and a second 410 in a row needs no other kind of list. Only a watch has a version.
  *
  * Failures of a list and of a watch share one backoff. It is forgotten when a watch brought
  * something or stood for a while, not when a list succeeded: a server whose watches fail at once

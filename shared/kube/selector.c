@@ -222,7 +222,8 @@ static bool all_hold(const struct selector *const both[2], struct str key, bool 
 
 /* Keys do not touch each other, so two selectors meet if each key alone can be satisfied: by its
  * absence, by one of the values that an In names, or by a value that nobody names. */
-static bool key_satisfiable(const struct selector *const both[2], struct str key, struct str unnamed)
+static bool key_satisfiable(const struct selector *const both[2], struct str key,
+                            struct str unnamed)
 {
     if (all_hold(both, key, false, STR("")) || all_hold(both, key, true, unnamed))
         return true;

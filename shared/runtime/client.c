@@ -1,7 +1,7 @@
 /* client.c: requests under one identity, and what their answers mean.
  *
- * A call lives from kube_client_call until its `done` returns, or until it is cancelled. While a watch's
- * lines are handed out, a cancelled call's memory stays until the hand-out returns. */
+ * A call lives from kube_client_call until its `done` returns, or until it is cancelled. While a
+ * watch's lines are handed out, a cancelled call's memory stays until the hand-out returns. */
 #include "runtime/client.h"
 
 #include "base/limits.h"

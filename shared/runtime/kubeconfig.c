@@ -269,7 +269,7 @@ static struct str current_context(struct arena *arena, const struct source_list 
     return STR("");
 }
 
-/* The files to read, and whether one that is not there is passed over (as in $KUBECONFIG's list). */
+/* The files to read, and whether one that is not there is passed over, as in a list of them. */
 static struct str_list list_files(struct arena *arena, const char *file, bool *ret_may_miss)
 {
     struct str_list files = str_list_new(arena, 0);

@@ -139,7 +139,8 @@ static void copy_event(struct sending *sending, const struct kube_event *event)
     struct arena *arena = sending->arena;
 
     sending->event = (struct kube_event){
-        .resource = { str_dup(arena, event->resource.group), str_dup(arena, event->resource.version),
+        .resource = { str_dup(arena, event->resource.group),
+                      str_dup(arena, event->resource.version),
                       str_dup(arena, event->resource.plural), str_dup(arena, event->resource.kind),
                       event->resource.namespaced },
         .namespace_ = str_dup(arena, event->namespace_),

@@ -1,7 +1,7 @@
 /* lease_property_test.c: several candidates, one fake API server, and everything that can go wrong
  * with time: pauses, lost requests and answers, deletions, edits, clocks that stand still or run
- * fast. Laws: never two may act at once; a successful acquisition counts a transition; when the faults
- * stop, exactly one leads again. */
+ * fast. Laws: never two may act at once; a successful acquisition counts a transition; when the
+ * faults stop, exactly one leads again. */
 #include "support/rows.h"
 
 #include "kube/lease.h"
@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CANDIDATES = 3, DURATION = 15000, DEADLINE = 10000, RETRY = 2000, TIMEOUT = DEADLINE / 2, RUNS = 300 };
+enum { CANDIDATES = 3, RUNS = 300 };
+enum { DURATION = 15000, DEADLINE = 10000, RETRY = 2000, TIMEOUT = DEADLINE / 2 };
 
 struct message {
     bool in_flight;

@@ -1,7 +1,7 @@
 /* reflector_property_test.c: a reflector with a small shell against a fake server whose objects
  * change, whose history is short, and which fails, expires and closes at random. Laws: when the
- * faults stop, the copy equals the server's objects; requests are only made so often; nothing leaves
- * the copy that the server still has, but by an older truth. */
+ * faults stop, the copy equals the server's objects; requests are only made so often; nothing
+ * leaves the copy that the server still has, but by an older truth. */
 #include "support/rows.h"
 
 #include "kube/reflector.h"

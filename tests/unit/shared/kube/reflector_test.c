@@ -5,20 +5,28 @@
 
 #include <stdio.h>
 
-/* A step of a walk: s START, p page, P page with more, c change, e watch ended, f watch failed,
- * l list failed, t timer. The effects: L list, W watch, . nothing, _ wait; ( list begins, ) ends. */
+/* A step of a walk. The effects: L list, W watch, . nothing, _ wait; ( a list begins, ) one ends. */
 struct step {
     char event;
     enum error_code error;
     int64_t lasted_ms;
 };
 
+#define START { 's', ERROR_NONE, 0 }
+#define PAGE { 'P', ERROR_NONE, 0 }
+#define LAST { 'p', ERROR_NONE, 0 }
+#define CHANGE { 'c', ERROR_NONE, 0 }
+#define TIMER { 't', ERROR_NONE, 0 }
+#define LIST(error) { 'l', ERROR_##error, 0 }
+#define END(lasted_ms) { 'e', ERROR_NONE, lasted_ms }
+#define FAIL(error, lasted_ms) { 'f', ERROR_##error, lasted_ms }
+
 static struct reflector_input input_of(const struct step *step, int number)
 {
-    static const char events[] = "splPcefFt";
+    static const char events[] = "splPceft";
     static const enum reflector_event kinds[] = {
         REFLECTOR_START, REFLECTOR_PAGE, REFLECTOR_LIST_FAILED, REFLECTOR_PAGE, REFLECTOR_CHANGE,
-        REFLECTOR_WATCH_ENDED, REFLECTOR_WATCH_FAILED, REFLECTOR_WATCH_FAILED, REFLECTOR_TIMER };
+        REFLECTOR_WATCH_ENDED, REFLECTOR_WATCH_FAILED, REFLECTOR_TIMER };
     static char token[16];
 
     snprintf(token, sizeof(token), "t%d", number);
@@ -41,34 +49,34 @@ static void walks(void **state)
         const char *want;
         const char *version;
     } rows[] = {
-        { "a list of three pages, then a watch", { { 's' }, { 'P' }, { 'P' }, { 'p' } },
+        { "a list of three pages, then a watch", { START, PAGE, PAGE, LAST },
           "(L L L )W", "5" },
         { "a watch that ends is resumed where it was",
-          { { 's' }, { 'p' }, { 'c' }, { 'e', 0, LONG } }, "(L )W . W", "9" },
+          { START, LAST, CHANGE, END(LONG) }, "(L )W . W", "9" },
         { "one that is closed at once is resumed after a wait",
-          { { 's' }, { 'p' }, { 'e', 0, 10 }, { 't' } }, "(L )W _ W", "5" },
+          { START, LAST, END(10), TIMER }, "(L )W _ W", "5" },
         { "a lost connection too",
-          { { 's' }, { 'p' }, { 'c' }, { 'f', ERROR_LOST, LONG }, { 't' } }, "(L )W . _ W", "9" },
+          { START, LAST, CHANGE, FAIL(LOST, LONG), TIMER }, "(L )W . _ W", "9" },
         { "410 of a watch lists at once",
-          { { 's' }, { 'p' }, { 'f', ERROR_EXPIRED, 0 }, { 'p' } }, "(L )W (L )W", "5" },
+          { START, LAST, FAIL(EXPIRED, 0), LAST }, "(L )W (L )W", "5" },
         { "the third 410 in a row waits",
-          { { 's' }, { 'p' }, { 'f', ERROR_EXPIRED, 0 }, { 'p' }, { 'f', ERROR_EXPIRED, 0 },
-            { 'p' }, { 'f', ERROR_EXPIRED, 0 }, { 't' } }, "(L )W (L )W (L )W _ (L", "" },
+          { START, LAST, FAIL(EXPIRED, 0), LAST, FAIL(EXPIRED, 0),
+            LAST, FAIL(EXPIRED, 0), TIMER }, "(L )W (L )W (L )W _ (L", "" },
         { "but not after a watch that brought something",
-          { { 's' }, { 'p' }, { 'f', ERROR_EXPIRED, 0 }, { 'p' }, { 'f', ERROR_EXPIRED, 0 },
-            { 'p' }, { 'c' }, { 'f', ERROR_EXPIRED, 0 } }, "(L )W (L )W (L )W . (L", "" },
+          { START, LAST, FAIL(EXPIRED, 0), LAST, FAIL(EXPIRED, 0),
+            LAST, CHANGE, FAIL(EXPIRED, 0) }, "(L )W (L )W (L )W . (L", "" },
         { "410 inside a list begins it anew",
-          { { 's' }, { 'P' }, { 'l', ERROR_EXPIRED, 0 }, { 'p' } }, "(L L (L )W", "5" },
+          { START, PAGE, LIST(EXPIRED), LAST }, "(L L (L )W", "5" },
         { "a list that fails is tried again after a wait",
-          { { 's' }, { 'P' }, { 'l', ERROR_CONNECT, 0 }, { 't' }, { 'p' } }, "(L L _ (L )W", "5" },
+          { START, PAGE, LIST(CONNECT), TIMER, LAST }, "(L L _ (L )W", "5" },
         { "a version too large for the server lists after a wait",
-          { { 's' }, { 'p' }, { 'f', ERROR_TIMEOUT, 0 }, { 't' } }, "(L )W _ (L", "5" },
+          { START, LAST, FAIL(TIMEOUT, 0), TIMER }, "(L )W _ (L", "5" },
         { "so does a line too long",
-          { { 's' }, { 'p' }, { 'f', ERROR_TOO_LARGE, 0 }, { 't' } }, "(L )W _ (L", "5" },
+          { START, LAST, FAIL(TOO_LARGE, 0), TIMER }, "(L )W _ (L", "5" },
         { "a server that is busy is watched again after a wait",
-          { { 's' }, { 'p' }, { 'f', ERROR_TOO_MANY, 0 }, { 't' } }, "(L )W _ W", "5" },
+          { START, LAST, FAIL(TOO_MANY, 0), TIMER }, "(L )W _ W", "5" },
         { "what comes late changes nothing",
-          { { 's' }, { 'c' }, { 'e' }, { 't' }, { 'p' }, { 'p' }, { 's' }, { 'l' } },
+          { START, CHANGE, END(0), TIMER, LAST, LAST, START, LIST(NONE) },
           "(L . . . )W . . .", "5" },
     };
 
