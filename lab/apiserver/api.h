@@ -24,6 +24,9 @@ struct api *api_create(const struct api_options *options, struct error *err);
 void api_free(struct api *api);
 AUTO_DEFINE(api_free, struct api *)
 
+/* Webhooks that name a Service of a cluster are called at this "host:port" instead. */
+void api_set_service(struct api *api, struct str namespace_, struct str name, struct str address);
+
 /* End all watches (they see their stream close) and refuse new ones: before the server is freed. */
 void api_close_watches(struct api *api);
 

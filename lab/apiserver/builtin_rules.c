@@ -1,0 +1,246 @@
+/* builtin_rules.c: what the registries of the built-in kinds do beyond their types: the defaults
+ * that others rely on, and the checks whose refusals people meet. */
+#include "lab/apiserver/object.h"
+
+#include "text/base64.h"
+
+static bool is(const struct kind *kind, const char *plural)
+{
+    return !kind_has(kind, KIND_CUSTOM) && str_eq(kind->plural, str_of(plural));
+}
+
+static void set_default(struct arena *arena, struct value *object, const char *key,
+                        struct value *value)
+{
+    if (object && !value_get(object, str_of(key)))
+        value_set(arena, object, str_of(key), value);
+}
+
+static void default_namespace(struct arena *arena, struct value *object)
+{
+    struct value *spec = value_object_at(arena, object, STR("spec"));
+    struct value *status = value_object_at(arena, object, STR("status"));
+    struct value *labels;
+
+    if (value_count(value_get(spec, STR("finalizers"))) == 0 && !meta_is_going(object)) {
+        struct value *finalizers = value_array(arena);
+
+        value_append(finalizers, value_str(arena, STR("kubernetes")));
+        value_set(arena, spec, STR("finalizers"), finalizers);
+    }
+    set_default(arena, status, "phase", value_str(arena, STR("Active")));
+    if (meta_text(object, "name").len == 0)
+        return;
+    labels = value_object_at(arena, value_object_at(arena, object, STR("metadata")), STR("labels"));
+    if (labels)
+        value_set(arena, labels, STR("kubernetes.io/metadata.name"),
+                  value_str(arena, meta_text(object, "name")));
+}
+
+/* stringData goes into data, and is not kept. */
+static void default_secret(struct arena *arena, struct value *object)
+{
+    struct value *texts = value_get(object, STR("stringData"));
+
+    if (texts && value_kind(texts) == JSON_OBJECT) {
+        struct value *data = value_object_at(arena, object, STR("data"));
+
+        for (struct value *m = value_first(texts); data && m; m = value_next(m))
+            value_set(arena, data, value_key(m),
+                      value_str(arena, base64_encode(arena, value_text(m))));
+    }
+    value_remove(object, STR("stringData"));
+    set_default(arena, object, "type", value_str(arena, STR("Opaque")));
+}
+
+static void default_webhooks(struct arena *arena, const struct kind *kind, struct value *object)
+{
+    struct value *hook = value_first(value_get(object, STR("webhooks")));
+
+    for (; hook; hook = value_next(hook)) {
+        struct value *rule = value_first(value_get(hook, STR("rules")));
+        struct value *service = value_walk(hook, "clientConfig", "service", NULL);
+
+        set_default(arena, hook, "failurePolicy", value_str(arena, STR("Fail")));
+        set_default(arena, hook, "matchPolicy", value_str(arena, STR("Equivalent")));
+        set_default(arena, hook, "namespaceSelector", value_object(arena));
+        set_default(arena, hook, "objectSelector", value_object(arena));
+        set_default(arena, hook, "timeoutSeconds", value_int(arena, 10));
+        if (is(kind, "mutatingwebhookconfigurations"))
+            set_default(arena, hook, "reinvocationPolicy", value_str(arena, STR("Never")));
+        for (; rule; rule = value_next(rule))
+            set_default(arena, rule, "scope", value_str(arena, STR("*")));
+        set_default(arena, service, "port", value_int(arena, 443));
+    }
+}
+
+static void default_deployment(struct arena *arena, struct value *object)
+{
+    struct value *spec = value_get(object, STR("spec"));
+
+    set_default(arena, spec, "replicas", value_int(arena, 1));
+    set_default(arena, spec, "revisionHistoryLimit", value_int(arena, 10));
+    set_default(arena, spec, "progressDeadlineSeconds", value_int(arena, 600));
+}
+
+static void default_service(struct arena *arena, struct value *object)
+{
+    struct value *spec = value_get(object, STR("spec"));
+    struct value *port = value_first(value_get(spec, STR("ports")));
+
+    set_default(arena, spec, "type", value_str(arena, STR("ClusterIP")));
+    set_default(arena, spec, "sessionAffinity", value_str(arena, STR("None")));
+    set_default(arena, spec, "clusterIP", value_str(arena, STR("None")));
+    for (; port; port = value_next(port)) {
+        set_default(arena, port, "protocol", value_str(arena, STR("TCP")));
+        if (value_get(port, STR("port")))
+            set_default(arena, port, "targetPort",
+                        value_clone(arena, value_get(port, STR("port"))));
+    }
+}
+
+static void default_pod(struct arena *arena, struct value *object)
+{
+    struct value *spec = value_get(object, STR("spec"));
+
+    set_default(arena, spec, "restartPolicy", value_str(arena, STR("Always")));
+    set_default(arena, spec, "serviceAccountName", value_str(arena, STR("default")));
+    if (!value_get(object, STR("status")))
+        set_default(arena, value_object_at(arena, object, STR("status")), "phase",
+                    value_str(arena, STR("Pending")));
+}
+
+void builtin_default(struct arena *arena, const struct kind *kind, struct value *object)
+{
+    if (is(kind, "namespaces"))
+        default_namespace(arena, object);
+    else if (is(kind, "secrets"))
+        default_secret(arena, object);
+    else if (is(kind, "mutatingwebhookconfigurations") ||
+             is(kind, "validatingwebhookconfigurations"))
+        default_webhooks(arena, kind, object);
+    else if (is(kind, "deployments"))
+        default_deployment(arena, object);
+    else if (is(kind, "services"))
+        default_service(arena, object);
+    else if (is(kind, "pods"))
+        default_pod(arena, object);
+}
+
+/* ConfigMap and Secret: keys, and what immutable means. */
+static bool is_data_key(struct str key)
+{
+    if (key.len == 0 || key.len > 253 || str_eq(key, STR(".")) || str_eq(key, STR("..")))
+        return false;
+    for (size_t i = 0; i < key.len; i++) {
+        char c = key.at[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              strchr("-_.", c)))
+            return false;
+    }
+    return true;
+}
+
+static void check_keys(const struct value *object, struct str member, struct findings *found,
+                       size_t *bytes)
+{
+    struct path at = path_field(NULL, member);
+
+    for (struct value *m = value_first(value_get(object, member)); m; m = value_next(m)) {
+        struct path here = path_key(&at, value_key(m));
+
+        *bytes += value_key(m).len + value_text(m).len;
+        if (!is_data_key(value_key(m)))
+            finding_invalid(found, &here, value_str(found->arena, value_key(m)),
+                            STR("a valid config key must consist of alphanumeric characters, '-', "
+                                "'_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', "
+                                "regex used for validation is '[-._a-zA-Z0-9]+')"));
+    }
+}
+
+static void check_data(const struct value *old, const struct value *object,
+                       struct findings *found)
+{
+    static const char *const members[] = { "data", "binaryData" };
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < 2; i++) {
+        struct str member = str_of(members[i]);
+        struct path at = path_field(NULL, member);
+
+        check_keys(object, member, found, &bytes);
+        if (value_is_true(value_get(old, STR("immutable"))) &&
+            !value_equal(value_get(old, member), value_get(object, member)))
+            finding_forbidden(found, &at, STR("field is immutable when `immutable` is set"));
+    }
+    if (value_is_true(value_get(old, STR("immutable"))) &&
+        !value_is_true(value_get(object, STR("immutable")))) {
+        struct path at = path_field(NULL, STR("immutable"));
+
+        finding_forbidden(found, &at, STR("field is immutable when `immutable` is set"));
+    }
+    if (bytes > 1024 * 1024) {
+        struct path at = path_field(NULL, STR("data"));
+
+        finding_too_long(found, bytes ? &at : NULL, 1024 * 1024);
+    }
+}
+
+static void check_secret(struct arena *arena, const struct value *old, const struct value *object,
+                         struct findings *found)
+{
+    struct path data = path_field(NULL, STR("data"));
+    struct path type = path_field(NULL, STR("type"));
+    struct str bytes;
+    struct error err;
+
+    for (struct value *m = value_first(value_get(object, STR("data"))); m; m = value_next(m)) {
+        struct path here = path_key(&data, value_key(m));
+
+        if (base64_decode(arena, value_text(m), &bytes, &err) != 0)
+            finding_invalid(found, &here, value_str(arena, STR("<redacted>")),
+                            STR("must be base64"));
+    }
+    if (old && !value_equal(value_get(old, STR("type")), value_get(object, STR("type"))))
+        finding_invalid(found, &type, value_get(object, STR("type")), STR("field is immutable"));
+}
+
+static void check_webhooks(const struct value *object, struct findings *found)
+{
+    struct path list = path_field(NULL, STR("webhooks"));
+    struct value *hook = value_first(value_get(object, STR("webhooks")));
+
+    for (uint32_t index = 0; hook; hook = value_next(hook), index++) {
+        struct path at = path_index(&list, index);
+        struct path effects = path_field(&at, STR("sideEffects"));
+        struct path versions = path_field(&at, STR("admissionReviewVersions"));
+        struct path config = path_field(&at, STR("clientConfig"));
+        struct path url = path_field(&config, STR("url"));
+        struct str address = value_text(value_walk(hook, "clientConfig", "url", NULL));
+        bool has_service = value_walk(hook, "clientConfig", "service", NULL) != NULL;
+
+        if (value_text(value_get(hook, STR("sideEffects"))).len == 0)
+            finding_required(found, &effects, STR("must specify one of None, NoneOnDryRun"));
+        if (value_count(value_get(hook, STR("admissionReviewVersions"))) == 0)
+            finding_required(found, &versions, STR("must specify one of v1, v1beta1"));
+        if ((address.len > 0) == has_service)
+            finding_required(found, &config, STR("exactly one of url or service is required"));
+        else if (address.len && !str_starts(address, STR("https://")))
+            finding_invalid(found, &url, value_walk(hook, "clientConfig", "url", NULL),
+                            STR("'https' is the only allowed URL scheme"));
+    }
+}
+
+void builtin_validate(struct arena *arena, const struct kind *kind, const struct value *old,
+                      const struct value *object, struct findings *found)
+{
+    if (is(kind, "configmaps"))
+        check_data(old, object, found);
+    if (is(kind, "secrets")) {
+        check_data(old, object, found);
+        check_secret(arena, old, object, found);
+    }
+    if (is(kind, "mutatingwebhookconfigurations") || is(kind, "validatingwebhookconfigurations"))
+        check_webhooks(object, found);
+}

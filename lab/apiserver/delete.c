@@ -1,0 +1,111 @@
+/* delete.c: removing, at once or when the last finalizer is gone. */
+#include "lab/apiserver/admission.h"
+#include "lab/apiserver/object.h"
+
+static bool is(const struct request *rq, const char *plural)
+{
+    return !kind_has(rq->kind, KIND_CUSTOM) && str_eq(rq->kind->plural, str_of(plural));
+}
+
+static int check_preconditions(struct request *rq, const struct delete_options *options,
+                               const struct value *object, uint64_t version)
+{
+    struct failure_subject subject = request_subject(rq);
+
+    if (options->uid.len && !str_eq(options->uid, meta_text(object, "uid")))
+        return fail_conflict(&rq->failure, &subject,
+                             str_fmt(rq->arena,
+                                     "Precondition failed: UID in precondition: %.*s, UID in "
+                                     "object meta: %.*s",
+                                     STR_ARG(options->uid), STR_ARG(meta_text(object, "uid"))));
+    if (options->version && options->version != version)
+        return fail_conflict(&rq->failure, &subject,
+                             str_fmt(rq->arena,
+                                     "Precondition failed: ResourceVersion in precondition: %llu, "
+                                     "ResourceVersion in object meta: %llu",
+                                     (unsigned long long)options->version,
+                                     (unsigned long long)version));
+    return 0;
+}
+
+static int check_allowed(struct request *rq)
+{
+    static const char *const kept[] = { "default", "kube-system", "kube-public" };
+    struct failure_subject subject = request_subject(rq);
+
+    for (size_t i = 0; is(rq, "namespaces") && i < sizeof(kept) / sizeof(kept[0]); i++)
+        if (str_eq(rq->name, str_of(kept[i])))
+            return fail_forbidden(&rq->failure, &subject,
+                                  STR("this namespace may not be deleted"));
+    return 0;
+}
+
+static void begin_going(struct request *rq, struct value *object)
+{
+    meta_set_text(rq->arena, object, "deletionTimestamp", request_time(rq));
+    meta_set(rq->arena, object, "deletionGracePeriodSeconds", value_int(rq->arena, 0));
+    if (kind_has(rq->kind, KIND_GENERATION))
+        meta_set(rq->arena, object, "generation",
+                 value_int(rq->arena, meta_generation(object) + 1));
+    if (is(rq, "namespaces")) {
+        struct value *status = value_object_at(rq->arena, object, STR("status"));
+
+        if (status)
+            value_set(rq->arena, status, STR("phase"),
+                      value_str(rq->arena, STR("Terminating")));
+    }
+}
+
+static bool must_wait(const struct value *object)
+{
+    return meta_finalizer_count(object) > 0 ||
+           value_count(value_walk(object, "spec", "finalizers", NULL)) > 0;
+}
+
+/* *ret_again: somebody else was faster, and the request did not insist on a version. */
+static int delete_once(struct request *rq, const struct delete_options *options,
+                       struct str *ret_object, bool *ret_gone, bool *ret_again)
+{
+    struct value *old, *object;
+    uint64_t version;
+    enum store_answer answer;
+    struct failure_subject subject = request_subject(rq);
+
+    *ret_again = false;
+    if (request_load(rq, rq->kind, rq->namespace_, rq->name, &old, &version) != 0 ||
+        check_preconditions(rq, options, old, version) != 0 || check_allowed(rq) != 0)
+        return -1;
+    if (!rq->internal) {
+        struct value *none = NULL;
+
+        if (admission_mutate(rq, old, &none) != 0 || admission_validate(rq, old, NULL) != 0)
+            return -1;
+    }
+    object = value_clone(rq->arena, old);
+    *ret_gone = !must_wait(object);
+    if (!*ret_gone && meta_is_going(object)) {
+        *ret_object = value_json(rq->arena, object);
+        return 0;
+    }
+    if (!*ret_gone)
+        begin_going(rq, object);
+    if (write_commit(rq, *ret_gone ? CHANGE_DELETED : CHANGE_MODIFIED, object, version, ret_object,
+                     &answer) != 0)
+        return -1;
+    if (answer == STORE_DONE)
+        return 0;
+    *ret_again = options->version == 0;
+    return answer == STORE_MISSING ? fail_not_found(&rq->failure, &subject)
+                                   : fail_modified(&rq->failure, &subject);
+}
+
+int do_delete(struct request *rq, const struct delete_options *options, struct str *ret_object,
+              bool *ret_gone)
+{
+    bool again = true;
+
+    for (int tries = 0; again && tries < 64; tries++)
+        if (delete_once(rq, options, ret_object, ret_gone, &again) == 0)
+            return 0;
+    return -1;
+}

@@ -1,0 +1,53 @@
+/* failure.h: why a request was refused, and the metav1.Status that says so.
+ *
+ * Texts are those of k8s.io/apimachinery/pkg/api/errors. A function that fails fills a
+ * `struct failure` whose texts live in the request's arena and returns -1. */
+#ifndef HERD_LAB_APISERVER_FAILURE_H
+#define HERD_LAB_APISERVER_FAILURE_H
+
+#include "base/error.h"
+#include "lab/apiserver/finding.h"
+
+struct failure {
+    struct arena *arena;
+    int code; /* HTTP; 0 = nothing failed */
+    struct str reason;
+    struct str message;
+    bool has_details;
+    struct str group, kind, name; /* of details */
+    struct findings causes;
+    int64_t retry_after_s;
+    struct str status; /* a whole Status document that somebody else wrote; "" = none */
+};
+
+/* The collection or kind that failed, for message and details. */
+struct failure_subject {
+    struct str group;
+    struct str plural;
+    struct str kind;
+    struct str name;
+};
+
+struct failure failure_new(struct arena *arena);
+
+/* All return -1. */
+__attribute__((format(printf, 4, 5))) int fail(struct failure *f, int code, const char *reason,
+                                               const char *format, ...);
+int fail_not_found(struct failure *f, const struct failure_subject *of);
+int fail_already_exists(struct failure *f, const struct failure_subject *of);
+/* "Operation cannot be fulfilled on ...: why". */
+int fail_conflict(struct failure *f, const struct failure_subject *of, struct str why);
+int fail_modified(struct failure *f, const struct failure_subject *of);
+int fail_forbidden(struct failure *f, const struct failure_subject *of, struct str why);
+int fail_invalid(struct failure *f, const struct failure_subject *of,
+                 const struct findings *causes);
+int fail_bad_request(struct failure *f, struct str message);
+int fail_internal(struct failure *f, struct str message);
+int fail_expired(struct failure *f, struct str message);
+
+/* The Status document. */
+struct str failure_status(const struct failure *f);
+/* The same as an error of ours, for callers in this process. Always -1. */
+int failure_to_error(const struct failure *f, struct error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* http.h: a request of HTTP, taken apart, and its answers. Inside of lab/apiserver only. */
+#ifndef HERD_LAB_APISERVER_HTTP_H
+#define HERD_LAB_APISERVER_HTTP_H
+
+#include "lab/apiserver/request.h"
+#include "lab/apiserver/table.h"
+
+struct http_request_of_api {
+    struct http_exchange *exchange;
+    struct request *rq;
+    struct str path;     /* behind the cluster's prefix */
+    struct str_list parts; /* its segments */
+    enum output output;
+    enum table_object include;
+    struct str accept;
+};
+
+/* A query parameter, "" if absent. */
+struct str query_of(struct http_request_of_api *h, const char *name);
+bool query_true(struct http_request_of_api *h, const char *name);
+
+/* Answers; warnings become headers. */
+void answer_json(struct http_request_of_api *h, int status, struct str body);
+void answer_failure(struct http_request_of_api *h);
+/* One object, as object, Table or metadata only. */
+void answer_object(struct http_request_of_api *h, int status, struct str object);
+void http_put_warnings(struct http_request_of_api *h);
+
+void handle_list(struct http_request_of_api *h);
+void handle_watch(struct http_request_of_api *h);
+void handle_create(struct http_request_of_api *h);
+void handle_update(struct http_request_of_api *h);
+void handle_patch(struct http_request_of_api *h);
+void handle_delete(struct http_request_of_api *h);
+void handle_delete_collection(struct http_request_of_api *h);
+/* Kinds that are questions: access and identity. */
+void handle_question(struct http_request_of_api *h);
+
+/* Everything that is not a resource; false if the path is none of these. */
+bool handle_discovery(struct http_request_of_api *h);
+bool handle_openapi(struct http_request_of_api *h);
+
+/* May this caller do that? The one place where authorization is decided. */
+struct access {
+    struct str verb, group, version, resource, sub_resource, name, namespace_, path;
+};
+bool access_allowed(struct request *rq, const struct api_caller *caller,
+                    const struct access *access, struct str *ret_why);
+
+#endif

@@ -1,0 +1,97 @@
+/* schema.h: structural schemas: what an object may look like.
+ *
+ * One form for both sources: OpenAPI v3 of CustomResourceDefinitions, and types.def for the built-in
+ * kinds. A schema lives in the arena of whoever compiled it; its regular expressions are objects that
+ * a `struct regex_set` frees. Source: k8s.io/apiextensions-apiserver/pkg/apiserver/schema. */
+#ifndef HERD_LAB_APISERVER_SCHEMA_H
+#define HERD_LAB_APISERVER_SCHEMA_H
+
+#include "base/map.h"
+#include "lab/apiserver/finding.h"
+#include "text/json_write.h"
+#include "text/regex.h"
+
+enum schema_type {
+    SCHEMA_ANY, /* no type given */
+    SCHEMA_OBJECT,
+    SCHEMA_ARRAY,
+    SCHEMA_STRING,
+    SCHEMA_INTEGER,
+    SCHEMA_NUMBER,
+    SCHEMA_BOOLEAN,
+};
+
+enum schema_list { SCHEMA_LIST_ATOMIC, SCHEMA_LIST_SET, SCHEMA_LIST_MAP };
+
+enum { SCHEMA_UNSET = -1 }; /* of the count bounds */
+
+struct schema;
+LIST_DEFINE(schema_list_of, const struct schema *)
+
+struct schema {
+    enum schema_type type;
+    bool nullable, preserve_unknown, int_or_string, embedded, atomic_map;
+    struct str name;   /* of a built-in type, e.g. "PodSpec"; "" = anonymous */
+    struct str format; /* "int32", "date-time", ... */
+    struct str description;
+    struct str pattern;
+    const struct regex *regex;
+    const struct value *default_; /* NULL = none */
+    struct value *enum_;          /* array; NULL = none */
+    int64_t min_length, max_length, min_items, max_items, min_properties, max_properties;
+    bool has_minimum, has_maximum, exclusive_minimum, exclusive_maximum, has_multiple_of;
+    double minimum, maximum, multiple_of;
+    struct map *properties;          /* name -> struct schema; NULL = none */
+    const struct schema *additional; /* of the values of a map; NULL = not a map */
+    const struct schema *items;
+    struct str_list required;
+    struct schema_list_of all_of, any_of, one_of;
+    const struct schema *not_;
+    enum schema_list list;
+    struct str_list list_keys; /* of SCHEMA_LIST_MAP */
+    struct str merge_key;      /* strategic merge: "" = replace, "+" = merge as a set */
+    bool retain_keys;          /* strategic merge may name which keys stay */
+};
+
+/* The regular expressions that schemas hold. */
+struct regex_set {
+    struct regex **items;
+    uint32_t count, capacity;
+};
+void regex_set_add(struct regex_set *set, struct regex *regex);
+void regex_set_free(struct regex_set *set);
+
+struct schema *schema_new(struct arena *arena, enum schema_type type);
+const struct schema *schema_property(const struct schema *schema, struct str name);
+const char *schema_type_name(enum schema_type type);
+
+/* Compile a JSONSchemaProps. What is not structural goes to `found` at its place under `at`; what
+ * cannot be enforced (CEL rules) is named in `warnings`. Never NULL. */
+struct schema *schema_compile(struct arena *arena, struct regex_set *regexes, struct json json,
+                              const struct path *at, struct findings *found,
+                              struct str_list *warnings);
+
+/* Check a value against a schema; `at` NULL is the root. */
+void schema_validate(const struct schema *schema, const struct value *value,
+                     const struct path *at, struct findings *found);
+/* x-kubernetes-list-type: doubles in sets and maps. */
+void schema_validate_lists(const struct schema *schema, const struct value *value,
+                           const struct path *at, struct findings *found);
+
+/* Fill in defaults, also within defaults; a null that is not nullable and has a default becomes it. */
+void schema_default(struct arena *arena, const struct schema *schema, struct value *value);
+/* Remove what the schema does not know and name each field removed. `is_root`: apiVersion, kind and
+ * metadata are known. */
+void schema_prune(struct arena *arena, const struct schema *schema, struct value *value,
+                  bool is_root, struct str_list *unknown);
+/* For built-in kinds: the Go decoder's words for a wrong type; false if all are right. */
+bool schema_decodes(struct arena *arena, const struct schema *schema, const struct value *value,
+                    struct str kind, struct str *ret_why);
+
+/* As OpenAPI v3, for /openapi/v3; named types below become references. */
+
+void schema_write(const struct schema *schema, bool is_root, struct json_writer *w);
+/* "io.k8s.api.core.v1.PodSpec"-like key of a named built-in type. */
+struct str schema_key(struct arena *arena, struct str name);
+
+#endif

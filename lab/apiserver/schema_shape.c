@@ -1,0 +1,185 @@
+/* schema_shape.c: what an API server does to an object on its way in: defaults go in, what the
+ * schema does not know goes out (k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting
+ * and /pruning). */
+#include "lab/apiserver/schema.h"
+
+void schema_default(struct arena *arena, const struct schema *s, struct value *value)
+{
+    if (!s)
+        return;
+    if (value_kind(value) == JSON_ARRAY && s->items) {
+        for (struct value *item = value_first(value); item; item = value_next(item))
+            schema_default(arena, s->items, item);
+        return;
+    }
+    if (value_kind(value) != JSON_OBJECT)
+        return;
+    for (uint32_t i = 0; s->properties && i < map_count(s->properties); i++) {
+        const struct schema *of = map_value(s->properties, i);
+        struct str key = map_key(s->properties, i);
+        const struct value *member = value_get(value, key);
+
+        /* A null where none may stand means "as if it were not there". */
+        if (of->default_ && (!member || (value_kind(member) == JSON_NULL && !of->nullable)))
+            value_set(arena, value, str_dup(arena, key), value_clone(arena, of->default_));
+    }
+    for (struct value *member = value_first(value); member; member = value_next(member)) {
+        const struct schema *of = schema_property(s, value_key(member));
+
+        schema_default(arena, of ? of : s->additional, member);
+    }
+}
+
+struct prune {
+    struct arena *arena;
+    struct str_list *unknown;
+};
+
+static bool is_type_meta(struct str key)
+{
+    return str_eq(key, STR("apiVersion")) || str_eq(key, STR("kind")) ||
+           str_eq(key, STR("metadata"));
+}
+
+static void prune(struct prune *p, const struct schema *s, struct value *value,
+                  const struct path *at, bool is_root);
+
+static void prune_members(struct prune *p, const struct schema *s, struct value *value,
+                          const struct path *at, bool has_meta)
+{
+    struct str_list gone = str_list_new(p->arena, 0);
+
+    for (struct value *member = value_first(value); member; member = value_next(member)) {
+        struct str key = value_key(member);
+        const struct schema *of = schema_property(s, key);
+        struct path here = path_field(at, key);
+
+        if (!of)
+            of = s->additional;
+        if (of)
+            prune(p, of, member, &here, false);
+        else if (!s->preserve_unknown && !(has_meta && is_type_meta(key)))
+            str_list_push(&gone, key);
+    }
+    for (uint32_t i = 0; i < gone.count; i++) {
+        struct path here = path_field(at, gone.items[i]);
+
+        str_list_push(p->unknown, path_render(&here, p->arena));
+        value_remove(value, gone.items[i]);
+    }
+}
+
+static void prune(struct prune *p, const struct schema *s, struct value *value,
+                  const struct path *at, bool is_root)
+{
+    uint32_t index = 0;
+
+    if (value_kind(value) == JSON_OBJECT) {
+        /* No properties, no map: nothing is said about the members of an untyped value. */
+        if (s->type == SCHEMA_ANY && !s->properties && !s->additional)
+            return;
+        prune_members(p, s, value, at, is_root || s->embedded);
+    } else if (value_kind(value) == JSON_ARRAY && s->items) {
+        for (struct value *item = value_first(value); item; item = value_next(item)) {
+            struct path here = path_index(at, index++);
+
+            prune(p, s->items, item, &here, false);
+        }
+    }
+}
+
+void schema_prune(struct arena *arena, const struct schema *s, struct value *value, bool is_root,
+                  struct str_list *unknown)
+{
+    struct prune p = { arena, unknown };
+
+    prune(&p, s, value, NULL, is_root);
+}
+
+/* What encoding/json calls the Go type and the JSON value. */
+static const char *go_type(const struct schema *s)
+{
+    switch (s->type) {
+    case SCHEMA_STRING:
+        return str_eq(s->format, STR("date-time")) ? "Time" : "string";
+    case SCHEMA_INTEGER:
+        return str_eq(s->format, STR("int64")) ? "int64" : "int32";
+    case SCHEMA_NUMBER:
+        return "float64";
+    case SCHEMA_BOOLEAN:
+        return "bool";
+    case SCHEMA_ARRAY:
+        return s->items && s->items->type == SCHEMA_STRING ? "[]string" : "[]v1";
+    case SCHEMA_OBJECT:
+        return s->additional && s->additional->type == SCHEMA_STRING ? "map[string]string" : "v1";
+    case SCHEMA_ANY:
+        return "interface {}";
+    }
+    return "";
+}
+
+static bool go_takes(const struct schema *s, enum json_kind kind)
+{
+    if (kind == JSON_NULL || s->type == SCHEMA_ANY)
+        return true;
+    if (s->int_or_string)
+        return kind == JSON_STRING || kind == JSON_NUMBER;
+    switch (s->type) {
+    case SCHEMA_OBJECT:
+        return kind == JSON_OBJECT;
+    case SCHEMA_ARRAY:
+        return kind == JSON_ARRAY;
+    case SCHEMA_STRING:
+        return kind == JSON_STRING;
+    case SCHEMA_INTEGER:
+    case SCHEMA_NUMBER:
+        return kind == JSON_NUMBER;
+    case SCHEMA_BOOLEAN:
+        return kind == JSON_BOOL;
+    case SCHEMA_ANY:
+        return true;
+    }
+    return true;
+}
+
+static const char *const go_kinds[] = {
+    [JSON_BOOL] = "bool",     [JSON_NUMBER] = "number", [JSON_STRING] = "string",
+    [JSON_ARRAY] = "array",   [JSON_OBJECT] = "object",
+};
+
+/* The first place where a type is wrong; its path without indexes, as Go names struct fields. */
+static bool decodes(struct arena *arena, const struct schema *s, const struct value *value,
+                    struct str place, struct str *ret_why)
+{
+    enum json_kind kind = value_kind(value);
+
+    if (!go_takes(s, kind)) {
+        *ret_why = str_fmt(arena, "json: cannot unmarshal %s into Go struct field %.*s of type %s",
+                           go_kinds[kind], STR_ARG(place), go_type(s));
+        return false;
+    }
+    if (kind == JSON_ARRAY && s->items) {
+        for (struct value *item = value_first(value); item; item = value_next(item))
+            if (!decodes(arena, s->items, item, place, ret_why))
+                return false;
+    } else if (kind == JSON_OBJECT) {
+        for (struct value *member = value_first(value); member; member = value_next(member)) {
+            const struct schema *of = schema_property(s, value_key(member));
+            struct str here =
+                of ? str_fmt(arena, "%.*s.%.*s", STR_ARG(place), STR_ARG(value_key(member)))
+                   : place;
+
+            if (!of)
+                of = s->additional;
+            if (of && !decodes(arena, of, member, here, ret_why))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool schema_decodes(struct arena *arena, const struct schema *s, const struct value *value,
+                    struct str kind, struct str *ret_why)
+{
+    return decodes(arena, s, value, kind, ret_why);
+}
