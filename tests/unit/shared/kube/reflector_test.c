@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* A step of a walk. The effects: L list, W watch, . nothing, _ wait; ( a list begins, ) one ends. */
+/* A step of a walk. Effects: L list, W watch, . nothing, _ wait; ( a list begins, ) one ends. */
 struct step {
     char event;
     enum error_code error;

@@ -1,5 +1,5 @@
 /* leader_test.c: two candidates and one lease on a loopback server: one leads, hands over, and
- * loses leadership at the deadline even when the server hangs. Bounds are a hundred times shorter. */
+ * loses leadership at the deadline even when the server hangs. Bounds are 25 times shorter. */
 #include "support/rows.h"
 #include "support/loopback.h"
 
