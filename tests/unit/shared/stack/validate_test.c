@@ -1,6 +1,7 @@
 /* validate_test.c: every rule on both sides: what it lets pass and what it finds. */
 #include "support/rows.h"
 
+#include "stack/default.h"
 #include "support/stack_builder.h"
 
 struct row {
@@ -38,6 +39,11 @@ static const struct row shape_rows[] = {
     { "port zero", NULL, REPO("https://x.io:0"), NULL, "!shape.repo spec.charts[0].repo", NULL },
     { "an empty port", NULL, REPO("https://x.io:"), NULL, "!shape.repo spec.charts[0].repo", NULL },
     { "a bracket that does not close", NULL, REPO("https://[fd00::1"), NULL, "!shape.repo spec.charts[0].repo", NULL },
+    { "an empty bracket", NULL, REPO("https://[]/x"), NULL, "!shape.repo spec.charts[0].repo", NULL },
+    { "something behind the bracket", NULL, REPO("https://[::1]x/y"), NULL, "!shape.repo spec.charts[0].repo", NULL },
+    { "a host with an underscore", NULL, REPO("https://a_b.io"), NULL, "!shape.repo spec.charts[0].repo", NULL },
+    { "a host that begins with a dot", NULL, REPO("https://.io"), NULL, "!shape.repo spec.charts[0].repo", NULL },
+    { "a backslash in the path", NULL, REPO("https://x.io/a\\\\b"), NULL, "!shape.repo spec.charts[0].repo", NULL },
     { "a host that begins with a dash", NULL, REPO("https://-x.io"), NULL, "!shape.repo spec.charts[0].repo", NULL },
     { "a blank in the path", NULL, REPO("https://x.io/a b"), NULL, "!shape.repo spec.charts[0].repo", NULL },
     { "a query", NULL, REPO("https://x.io/?token=1"), NULL, "!shape.repo spec.charts[0].repo", "query" },
@@ -57,6 +63,10 @@ static const struct row shape_rows[] = {
     { "Herd's own namespace", NULL, ONE(",\"namespace\":\"herd-system\""), NULL, "!shape.protected-namespace spec.charts[0].namespace", NULL },
     { "a namespace that only sounds like it", NULL, ONE(",\"namespace\":\"kube-systems\""), NULL, "", NULL },
     { "a namespace by the chart's name", NULL, NAMED("kube-system", ""), NULL, "!shape.protected-namespace spec.charts[0].namespace", NULL },
+    { "an empty namespace is told by decode alone", NULL, ONE(",\"namespace\":\"\""), NULL, "!shape.required spec.charts[0].namespace", NULL },
+    { "an empty release name too", NULL, ONE(",\"releaseName\":\"\""), NULL, "!shape.required spec.charts[0].releaseName", NULL },
+    { "a bad name with a namespace of its own", NULL, NAMED("DB", ",\"namespace\":\"a.b\",\"releaseName\":\"R\""), NULL,
+      "!shape.chart-name spec.charts[0].name; !shape.namespace spec.charts[0].namespace; !shape.release-name spec.charts[0].releaseName", NULL },
     { "a release name", NULL, ONE(",\"releaseName\":\"a.b-c\""), NULL, "", NULL },
     { "a release name with capitals", NULL, ONE(",\"releaseName\":\"Db\""), NULL, "!shape.release-name spec.charts[0].releaseName", "'Db'" },
     { "a chart's name of 53 as release name", NULL, NAMED(LONG54, ""), NULL, "", NULL },
@@ -74,6 +84,9 @@ static const struct row shape_rows[] = {
     { "an override", NULL, NULL, "\"overrides\":[{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"db\",\"version\":\"2.0.0\"}]}]", "", NULL },
     { "an override of no chart", NULL, NULL, "\"overrides\":[{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"dB\"}]}]", "!shape.override-chart spec.overrides[0].charts[0].name", "did you mean db?" },
     { "an override of one chart twice", NULL, NULL, "\"overrides\":[{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"db\"},{\"name\":\"db\"}]}]", "!shape.override-chart spec.overrides[0].charts[1].name", "twice" },
+    { "an override without a name", NULL, NULL, "\"overrides\":[{\"clusterIds\":[\"c-1\"],\"charts\":[{\"skip\":true}]}]", "!shape.required spec.overrides[0].charts[0].name", NULL },
+    { "a reference without a name", NULL, ONE(",\"values\":{\"configMapRefs\":[{}]}"), NULL, "!shape.required spec.charts[0].values.configMapRefs[0].name", NULL },
+    { "an empty dashboard is told by decode alone", NULL, NULL, "\"observabilityProfile\":{\"dashboards\":[\"a\",\"\"]}", "!shape.required spec.observabilityProfile.dashboards[1]", NULL },
     { "an override's version", NULL, NULL, "\"overrides\":[{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"db\",\"version\":\"new\"}]}]", "!shape.version spec.overrides[0].charts[0].version", NULL },
     { "a wave's name", NULL, NULL, "\"rollout\":{\"waves\":[{\"name\":\"A\",\"selector\":{\"matchLabels\":{\"a\":\"b\"}}}]}", "!shape.wave spec.rollout.waves[0].name", NULL },
 };
@@ -81,6 +94,7 @@ static const struct row shape_rows[] = {
 static const struct row graph_rows[] = {
     { "a chain", NULL, NAMED("a", "") "," NAMED("b", ",\"dependsOn\":[\"a\"]"), NULL, "", NULL },
     { "an unknown name", NULL, ONE(",\"dependsOn\":[\"bd\"]"), NULL, "!graph.unknown spec.charts[0].dependsOn[0]", "did you mean db?" },
+    { "an empty entry is told by decode alone", NULL, ONE(",\"dependsOn\":[\"\"]"), NULL, "!shape.required spec.charts[0].dependsOn[0]", NULL },
     { "itself", NULL, ONE(",\"dependsOn\":[\"db\"]"), NULL, "!graph.itself spec.charts[0].dependsOn[0]", NULL },
     { "twice only warns", NULL, NAMED("a", "") "," NAMED("b", ",\"dependsOn\":[\"a\",\"a\"]"), NULL, "graph.repeated spec.charts[1].dependsOn[1]", NULL },
     { "a cycle", NULL, NAMED("a", ",\"dependsOn\":[\"b\"]") "," NAMED("b", ",\"dependsOn\":[\"a\"]"), NULL, "!graph.cycle spec.charts[1].dependsOn", "a -> b -> a" },
@@ -105,6 +119,11 @@ static const struct row target_rows[] = {
     { "a bad key and a bad value of an expression", EXPRESSION("{\"key\":\"a b\",\"operator\":\"In\",\"values\":[\"x y\"]}"), NULL, NULL,
       "!targets.label spec.targets.selector.matchExpressions[0].key; !targets.label spec.targets.selector.matchExpressions[0].values[0]", NULL },
     { "requirements that exclude one another", "{\"selector\":{\"matchLabels\":{\"a\":\"b\"},\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"DoesNotExist\"}]}}", NULL, NULL, "!targets.contradiction spec.targets.selector", NULL },
+    { "requirements that are no objects, or lack a key", EXPRESSION("5,{\"operator\":\"Exists\"},{\"key\":\"a\"}"), NULL, NULL,
+      "!shape.type spec.targets.selector.matchExpressions[0]; !shape.required spec.targets.selector.matchExpressions[1].key; !shape.required spec.targets.selector.matchExpressions[2].operator", NULL },
+    { "a label that is no string beside an expression", "{\"selector\":{\"matchLabels\":{\"a\":1},\"matchExpressions\":[{\"key\":\"b\",\"operator\":\"Exists\"}]}}", NULL, NULL, "!shape.type spec.targets.selector.matchLabels[a]", NULL },
+    { "a selector that is no object", "{\"selector\":[]}", NULL, NULL, "!shape.type spec.targets.selector", NULL },
+    { "an empty id is told by decode alone", "{\"clusterIds\":[\"\"]}", NULL, NULL, "!shape.required spec.targets.clusterIds[0]", NULL },
     { "cluster ids", "{\"clusterIds\":[\"c-m-1\",\"c-abcde\"]}", NULL, NULL, "", NULL },
     { "local", "{\"clusterIds\":[\"local\"]}", NULL, NULL, "!targets.local spec.targets.clusterIds[0]", NULL },
     { "a way out of the path", "{\"clusterIds\":[\"../local\",\"%2e%2e\",\"c-1/x?y\",\"C-1\",\".\"]}", NULL, NULL,
@@ -219,6 +238,49 @@ static void facts_of_today(void **state)
     }
 }
 
+/* A cycle of many charts is shown by its ends. */
+static void long_cycles_are_cut(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct stack_builder b = a_stack(arena);
+
+    (void)state;
+    for (int i = 0; i < 30; i++)
+        with_chart(&b, str_fmt(arena, "c%d", i).at, str_fmt(arena, "c%d", (i + 1) % 30).at);
+
+    struct verdict verdict = judge_json(arena, stack_json(&b));
+
+    rows_expect_str("the message", verdict.message,
+                    STR("spec.charts[29].dependsOn: the charts wait for one another: c0 -> c1 -> c2 -> "
+                        "c3 -> c4 -> c5 -> c6 -> c7 -> c8 -> c9 -> c10 -> c11 -> (6 more) -> c18 -> c19 "
+                        "-> c20 -> c21 -> c22 -> c23 -> c24 -> c25 -> c26 -> c27 -> c28 -> c29 -> c0; cut "
+                        "the edge c29 -> c0"));
+}
+
+/* stack_validate judges a Stack that was decoded and defaulted elsewhere. */
+static void validating_alone(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct stack_builder b = a_stack(arena);
+    struct facts facts = { 0 };
+    struct rule_severities severities = rule_severities_default();
+    struct problems decoded = problems_new(arena);
+
+    (void)state;
+    with_raw_chart(&b, VERSION("latest"));
+
+    const struct stack *stack =
+        stack_default(arena, stack_decode(arena, stack_json(&b), &decoded), NULL);
+    struct problems fresh = problems_new(arena);
+    struct problems kept = problems_new(arena);
+
+    stack_validate(stack, NULL, &facts, &severities, &fresh);
+    rows_expect_str("created", findings_text(arena, &fresh), STR("!shape.version spec.charts[0].version"));
+    stack_validate(stack, stack, &facts, &severities, &kept);
+    rows_expect_str("updated", findings_text(arena, &kept), STR("shape.version spec.charts[0].version"));
+    rows_expect_int("nothing is denied", kept.denied, 0);
+}
+
 /* Not a place where every finding of the table is met: that each rule has a row here. */
 static void every_rule_has_a_row(void **state)
 {
@@ -251,6 +313,8 @@ int main(void)
         cmocka_unit_test(targets),
         cmocka_unit_test(gpu),
         cmocka_unit_test(facts_of_today),
+        cmocka_unit_test(long_cycles_are_cut),
+        cmocka_unit_test(validating_alone),
         cmocka_unit_test(every_rule_has_a_row),
     };
 
