@@ -3,9 +3,11 @@
  *   mutate    CREATE, UPDATE   the patch that fills in defaults; never a refusal
  *   validate  CREATE, UPDATE   every finding; allowed if none of them denies
  *   both      DELETE, CONNECT  allowed: a Stack that is going must be able to go
+ *   both      of a subresource allowed: an API server writes status without touching the spec
  *
- * A Stack that is being deleted is allowed whatever it says: its finalizers must be removable
- * although a rule may have come after it. */
+ * An update of a Stack that is being deleted is allowed whatever it says: its finalizers must be
+ * removable although a rule may have come after it. That it is being deleted is taken from the
+ * stored object: only the API server can write that, while anybody may send a new one that says so. */
 #include "webhook/review.h"
 
 #include "stack/decode.h"
@@ -26,27 +28,56 @@ const char *review_operation_name(enum admission_operation operation)
 static int check_resource(const struct admission_request *request, struct error *err)
 {
     if (str_eq(request->resource.group, stack_resource.group) &&
-        str_eq(request->resource.plural, stack_resource.plural))
+        str_eq(request->resource.plural, stack_resource.plural) &&
+        str_eq(request->resource.version, stack_resource.version))
         return 0;
     return error_set(err, ERROR_BAD_REQUEST,
-                     "this webhook judges %.*s.%.*s only; mend the rules of the webhook "
-                     "configuration that sent something else",
-                     STR_ARG(stack_resource.plural), STR_ARG(stack_resource.group));
+                     "this webhook judges %.*s.%.*s of version %.*s only; mend the rules of the "
+                     "webhook configuration that sent something else, and leave matchPolicy at "
+                     "Equivalent",
+                     STR_ARG(stack_resource.plural), STR_ARG(stack_resource.group),
+                     STR_ARG(stack_resource.version));
 }
 
 static bool is_going(const struct admission_request *request)
 {
-    struct kube_meta meta;
+    struct kube_meta stored;
 
-    if (request->operation == ADMISSION_DELETE || request->operation == ADMISSION_CONNECT)
-        return true;
-    kube_meta_read(request->object, &meta);
-    return meta.deletion_timestamp.len > 0;
+    if (request->operation != ADMISSION_UPDATE)
+        return request->operation != ADMISSION_CREATE;
+    kube_meta_read(request->old_object, &stored);
+    return stored.deletion_timestamp.len > 0;
+}
+
+static bool needs_no_judgement(const struct admission_request *request)
+{
+    return is_going(request) || request->sub_resource.len > 0;
+}
+
+static int check_object(const struct admission_request *request, struct error *err)
+{
+    if (json_is(request->object, JSON_OBJECT))
+        return 0;
+    return error_set(err, ERROR_BAD_REQUEST,
+                     "request.object is %s, not an object: there is nothing to judge",
+                     json_kind_name(json_kind(request->object)));
+}
+
+/* What is no Stack of this version has no defaults of it; /validate refuses it. */
+static bool is_stack(struct json object)
+{
+    struct str api_version = json_str(json_get(object, STR("apiVersion")));
+
+    return str_eq(json_str(json_get(object, STR("kind"))), stack_resource.kind) &&
+           str_eq(api_version, STR(STACK_GROUP "/" STACK_VERSION));
 }
 
 static void mutate(struct arena *arena, const struct admission_request *request,
                    struct admission_answer *answer)
 {
+    if (!is_stack(request->object))
+        return;
+
     /* What is wrong is for /validate to say: here it only keeps defaults from being guessed. */
     struct problems ignored = problems_new(arena);
     const struct stack *stack = stack_decode(arena, request->object, &ignored);
@@ -95,11 +126,9 @@ int review_answer(struct arena *arena, enum review_route route, struct str body,
         .audit = str_list_new(arena, 0),
     };
 
-    if (!is_going(&request)) {
-        if (!json_is(request.object, JSON_OBJECT))
-            return error_set(err, ERROR_BAD_REQUEST,
-                             "request.object is %s, not an object: there is nothing to judge",
-                             json_kind_name(json_kind(request.object)));
+    if (!needs_no_judgement(&request)) {
+        if (check_object(&request, err) < 0)
+            return -1;
         if (route == REVIEW_MUTATE)
             mutate(arena, &request, &answer);
         else
@@ -112,6 +141,8 @@ int review_answer(struct arena *arena, enum review_route route, struct str body,
     outcome.answer = strbuf_str(&out);
     outcome.allowed = answer.allowed;
     outcome.operation = request.operation;
+    outcome.name = request.name;
+    outcome.namespace_ = request.namespace_;
     *ret_outcome = outcome;
     return 0;
 }

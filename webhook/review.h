@@ -19,10 +19,13 @@ struct review_outcome {
     struct str answer; /* an AdmissionReview */
     bool allowed;
     enum admission_operation operation;
+    struct str name;
+    struct str namespace_;
     struct problems problems; /* what was found, for metrics */
 };
 
-/* -1: it is not a review of a Stack that can be judged; nothing was allowed. */
+/* -1: it is not a review of a v1 Stack that can be judged; nothing was allowed. The answer borrows
+ * from `body`. */
 int review_answer(struct arena *arena, enum review_route route, struct str body,
                   const struct review_context *context, struct review_outcome *ret_outcome,
                   struct error *err);

@@ -16,6 +16,15 @@
 #define STACK(meta, spec)                                                                          \
     "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"s\","         \
     "\"namespace\":\"default\"" meta "},\"spec\":" spec "}"
+#define GOING ",\"deletionTimestamp\":\"2026-08-20T08:00:00Z\""
+#define V2_STACK                                                                                   \
+    "{\"apiVersion\":\"herd.suse.com/v2\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"s\"},"        \
+    "\"spec\":" GOOD_SPEC "}"
+#define SUB_REVIEW(sub, object)                                                                    \
+    "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":"    \
+    "\"u-1\",\"resource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":"           \
+    "\"stacks\"},\"subResource\":\"" sub "\",\"operation\":\"UPDATE\",\"object\":" object             \
+    ",\"oldObject\":" object "}}"
 #define REVIEW(operation, object, old)                                                             \
     "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":"    \
     "\"u-1\",\"kind\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"kind\":\"Stack\"},"        \
@@ -81,9 +90,29 @@ static void answers(void **state)
         { "a deletion is allowed", REVIEW_VALIDATE,
           REVIEW("DELETE", "null", STACK("", NO_CHARTS)), true, false },
         { "a Stack that is going may lose its finalizers whatever it says", REVIEW_VALIDATE,
-          REVIEW("UPDATE", STACK(",\"deletionTimestamp\":\"2026-08-20T08:00:00Z\"", NO_CHARTS),
-                 STACK("", GOOD_SPEC)),
-          true, false },
+          REVIEW("UPDATE", STACK(GOING, NO_CHARTS), STACK(GOING, GOOD_SPEC)), true, false },
+        { "and gets no defaults any more", REVIEW_MUTATE,
+          REVIEW("UPDATE", STACK(GOING, GOOD_SPEC), STACK(GOING, GOOD_SPEC)), true, false },
+        { "a new Stack that says it is going is judged", REVIEW_VALIDATE,
+          REVIEW("CREATE", STACK(GOING, NO_CHARTS), "null"), false, false },
+        { "an update that says so of a Stack that is not going is judged", REVIEW_VALIDATE,
+          REVIEW("UPDATE", STACK(GOING, NO_CHARTS), STACK("", GOOD_SPEC)), false, false },
+        { "an update without its old object is judged like a new Stack", REVIEW_VALIDATE,
+          REVIEW("UPDATE", STACK("", NO_CHARTS), "null"), false, false },
+        { "a good update without its old object is allowed", REVIEW_VALIDATE,
+          REVIEW("UPDATE", STACK("", GOOD_SPEC), "null"), true, false },
+        { "an old object that is no object excuses nothing", REVIEW_VALIDATE,
+          REVIEW("UPDATE", STACK("", NO_CHARTS), "[\"charts\"]"), false, false },
+        { "an old object whose spec is a text excuses nothing", REVIEW_VALIDATE,
+          REVIEW("UPDATE", STACK("", NO_CHARTS), STACK("", "\"x\"")), false, false },
+        { "an old object of another kind excuses nothing that it does not have", REVIEW_VALIDATE,
+          REVIEW("UPDATE", STACK("", NO_CHARTS), "{\"kind\":\"Pod\",\"spec\":{}}"), false, false },
+        { "an object of another version is refused", REVIEW_VALIDATE,
+          REVIEW("CREATE", V2_STACK, "null"), false, false },
+        { "and gets no defaults", REVIEW_MUTATE, REVIEW("CREATE", V2_STACK, "null"), true, false },
+        { "a status is not judged", REVIEW_VALIDATE, SUB_REVIEW("status", STACK("", NO_CHARTS)), true,
+          false },
+        { "nor defaulted", REVIEW_MUTATE, SUB_REVIEW("status", STACK("", GOOD_SPEC)), true, false },
         { "a fault that an update does not touch only warns", REVIEW_VALIDATE,
           REVIEW("UPDATE", STACK(",\"labels\":{\"a\":\"b\"}", NO_CHARTS), STACK("", NO_CHARTS)), true,
           false },
@@ -137,6 +166,16 @@ static void what_cannot_be_judged(void **state)
         { "a second answer smuggled in by a repeated key",
           "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"kind\":\"x\"}" },
         { "trailing bytes", REVIEW("CREATE", STACK("", GOOD_SPEC), "null") "x" },
+        { "no uid", "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":"
+                    "{\"resource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":"
+                    "\"stacks\"},\"operation\":\"CREATE\",\"object\":" STACK("", GOOD_SPEC) "}}" },
+        { "a review of v1beta1",
+          "{\"apiVersion\":\"admission.k8s.io/v1beta1\",\"kind\":\"AdmissionReview\",\"request\":{}}" },
+        { "an object that is null on UPDATE", REVIEW("UPDATE", "null", STACK("", GOOD_SPEC)) },
+        { "Stacks of another version",
+          "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":\"u\","
+          "\"resource\":{\"group\":\"herd.suse.com\",\"version\":\"v2\",\"resource\":\"stacks\"},"
+          "\"operation\":\"CREATE\",\"object\":{}}}" },
         { "some other resource",
           "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":\"u\","
           "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"},\"operation\":\"CREATE\","
