@@ -49,26 +49,33 @@ static struct fact_snapshot *snapshot_create(bool plain_http_allowed)
     return snapshot;
 }
 
-static void snapshot_unref(void *held)
+static void snapshot_unref(struct fact_snapshot *snapshot)
 {
-    struct fact_snapshot *snapshot = held;
-
     if (!snapshot || atomic_fetch_sub(&snapshot->references, 1) != 1)
         return;
     arena_free(snapshot->arena);
     mem_free(snapshot);
 }
 
+static void release_held(void *context)
+{
+    struct fact_snapshot **held = context;
+
+    snapshot_unref(*held);
+}
+
 const struct facts *fact_source_take(struct fact_source *source, struct arena *arena)
 {
+    /* All that may be abandoned for want of room comes before the reference is taken, so that none
+     * is lost. */
+    struct fact_snapshot **held = arena_new(arena, struct fact_snapshot *);
+
+    arena_defer(arena, release_held, held);
     pthread_mutex_lock(&source->lock);
-
-    struct fact_snapshot *snapshot = source->current;
-
-    atomic_fetch_add(&snapshot->references, 1);
+    *held = source->current;
+    atomic_fetch_add(&(*held)->references, 1);
     pthread_mutex_unlock(&source->lock);
-    arena_defer(arena, snapshot_unref, snapshot);
-    return &snapshot->facts;
+    return &(*held)->facts;
 }
 
 static void publish(struct fact_source *source, struct fact_snapshot *snapshot)

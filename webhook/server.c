@@ -7,6 +7,8 @@
 #include "webhook/metrics.h"
 #include "webhook/review.h"
 
+#include <stdio.h>
+
 struct webhook_server {
     struct webhook_server_options options;
     struct http_server *http;
@@ -36,13 +38,26 @@ static void answer_failure(struct http_exchange *exchange, const struct error *e
     http_answer(exchange, status.code, "application/json", strbuf_str(&out));
 }
 
+/* Nothing else here takes a body. */
+static bool is_review(const struct http_route *route)
+{
+    return route->body_max > 0;
+}
+
+static void tell_refusal(struct webhook_server *server, const struct http_exchange_view *view,
+                         const struct review_outcome *outcome)
+{
+    log_debug(server->options.log, "Stack refused", LOG_STR("namespace", outcome->namespace_),
+              LOG_STR("name", outcome->name), LOG_Z("route", view->route->label),
+              LOG_INT("faults", outcome->problems.denied));
+}
+
 static void handle_review(struct http_exchange *exchange, struct webhook_server *server,
                           enum review_route route)
 {
     const struct http_exchange_view *view = http_view(exchange);
     struct review_context context = { fact_source_take(server->options.facts, view->arena),
                                       server->options.severities };
-    struct str labels[] = { str_of(view->route->label), STR("unknown"), STR("failed") };
     struct review_outcome outcome;
     struct error err;
 
@@ -51,13 +66,21 @@ static void handle_review(struct http_exchange *exchange, struct webhook_server 
                  LOG_Z("route", view->route->label), LOG_STR("peer", view->peer),
                  LOG_Z("error", err.text));
         answer_failure(exchange, &err);
-    } else {
-        labels[1] = str_of(review_operation_name(outcome.operation));
-        labels[2] = outcome.allowed ? STR("allowed") : STR("denied");
-        count_findings(server, &outcome.problems);
-        http_answer(exchange, 200, "application/json", outcome.answer);
+        return;
     }
+
+    /* Nothing is allocated from here on: what is counted was answered. */
+    const struct str labels[] = {
+        str_of(view->route->label),
+        str_of(review_operation_name(outcome.operation)),
+        outcome.allowed ? STR("allowed") : STR("denied"),
+    };
+
     metrics_add(server->options.metrics, WEBHOOK_REVIEWS, labels, 1);
+    count_findings(server, &outcome.problems);
+    if (!outcome.allowed)
+        tell_refusal(server, view, &outcome);
+    http_answer(exchange, 200, "application/json", outcome.answer);
 }
 
 static void handle_mutate(struct http_exchange *exchange, void *context)
@@ -83,20 +106,24 @@ static const struct http_route routes[] = {
 #undef ROUTE
 };
 
+/* Of a request that never reached a handler there is no arena, and the arena of one that passed its
+ * budget has no room: nothing is allocated here. */
 static void on_end(void *context, const struct http_exchange_view *view, int status,
                    int64_t duration_us)
 {
     struct webhook_server *server = context;
-    const char *label = view->route ? view->route->label : "none";
-    struct strbuf code = strbuf_new(view->arena, 4);
+    struct metrics *metrics = server->options.metrics;
+    struct str label = str_of(view->route ? view->route->label : "none");
+    char code[12];
+    int len = snprintf(code, sizeof(code), "%d", status);
 
-    strbuf_u64(&code, (uint64_t)status);
-
-    const struct str labels[] = { str_of(label), strbuf_str(&code) };
-
-    metrics_add(server->options.metrics, WEBHOOK_REQUESTS, labels, 1);
-    metrics_observe(server->options.metrics, WEBHOOK_REVIEW_SECONDS, labels,
-                    (double)duration_us / 1e6);
+    metrics_add(metrics, WEBHOOK_REQUESTS, (struct str[]){ label, str_make(code, (size_t)len) }, 1);
+    if (!view->route || !is_review(view->route))
+        return;
+    metrics_observe(metrics, WEBHOOK_REVIEW_SECONDS, &label, (double)duration_us / 1e6);
+    if (status != 200)
+        metrics_add(metrics, WEBHOOK_REVIEWS,
+                    (struct str[]){ label, STR("unknown"), STR("failed") }, 1);
 }
 
 struct webhook_server *webhook_server_create(const struct webhook_server_options *options,
@@ -114,6 +141,7 @@ struct webhook_server *webhook_server_create(const struct webhook_server_options
             .route_count = sizeof(routes) / sizeof(routes[0]),
             .context = server,
             .event_threads = options->event_threads,
+            .arena_budget = options->arena_budget,
             .on_end = on_end,
         },
         err);

@@ -1,4 +1,4 @@
-/* server.h: the webhook's TLS server: routes, metrics, log lines, drain. */
+/* server.h: the webhook's TLS server: routes, metrics, log lines. */
 #ifndef HERD_WEBHOOK_SERVER_H
 #define HERD_WEBHOOK_SERVER_H
 
@@ -17,6 +17,7 @@ struct webhook_server_options {
     uint16_t port;
     struct tls_source *tls;
     uint32_t event_threads;
+    size_t arena_budget; /* of one review, beside 4 x its body; 0 = LIMIT_REVIEW_ARENA */
     struct fact_source *facts;
     const struct rule_severities *severities;
     struct metrics *metrics;
