@@ -13,4 +13,8 @@ enum webhook_metric {
 
 extern const struct metric_row webhook_metrics[WEBHOOK_METRIC_COUNT];
 
+/* With every series whose labels are known in advance at zero, so that a rate over the first event
+ * is not lost. */
+struct metrics *webhook_metrics_create(void);
+
 #endif

@@ -1,0 +1,33 @@
+/* options.h: the flags of `herd-webhook serve`, read and checked: all that can be refused without
+ * touching the world is refused here, before anything starts. */
+#ifndef HERD_WEBHOOK_OPTIONS_H
+#define HERD_WEBHOOK_OPTIONS_H
+
+#include "io/program.h"
+#include "stack/validate.h"
+
+extern const struct program webhook_program;
+
+struct webhook_options {
+    bool version; /* print it and end; nothing else is read then */
+    const char *listen_host;
+    uint16_t listen_port;
+    const char *metrics_host;
+    uint16_t metrics_port;
+    const char *certificate_file;
+    const char *key_file;
+    const char *kubeconfig; /* "" and not in_cluster: clusters are not watched */
+    const char *context;
+    bool in_cluster;
+    uint32_t event_threads;
+    bool plain_http_allowed;
+    struct rule_severities severities;
+    int64_t drain_ms;
+};
+
+/* `processors` is how many this machine has. -1: one line that says which flag, what is wrong with
+ * it and how to mend it. Texts live in the arena. */
+int webhook_options_read(struct arena *arena, const struct flag_values *flags, uint32_t processors,
+                         struct webhook_options *ret_options, struct error *err);
+
+#endif

@@ -1,0 +1,229 @@
+/* serve.c: starts every thread, follows the certificate, drains on SIGTERM.
+ *
+ * Threads: this one (a loop: signals, certificate, gauges), the review server's, the health server's
+ * and the one that watches clusters. They share snapshots only.
+ *
+ * Going down, as endpoints need time to forget a server:
+ *     signal          not ready; reviews are answered on, each with "Connection: close"
+ *     + drain_ms      (or a second signal) no new connections; what is in flight is waited for,
+ *                     at most LIMIT_DRAIN_WAIT_TIME
+ *     then            everything ends, exit 0 */
+#include "webhook/serve.h"
+
+#include "base/limits.h"
+#include "io/signal.h"
+#include "runtime/kubeconfig.h"
+#include "webhook/metrics.h"
+#include "webhook/server.h"
+
+enum health_check { CHECK_SERVING, CHECK_CERTIFICATE, CHECK_COUNT };
+static const char *const check_names[CHECK_COUNT] = { "serving", "certificate" };
+
+enum {
+    LOOK_MS = 500, /* a new certificate is served within a second */
+    /* A certificate this near to its end is told as not ready: issuers renew far earlier. */
+    CERTIFICATE_LAST_MS = 60 * 1000,
+    /* A loop that did not look for so long follows no certificate any more: /healthz tells. */
+    BEAT_MS = 30 * 1000,
+};
+
+struct serving {
+    const struct webhook_options *options;
+    struct log *log;
+    struct loop *loop;
+    struct metrics *metrics;
+    struct health *health;
+    struct tls_source *tls;
+    struct fact_source *facts;
+    struct webhook_server *server;
+    struct loop_timer *look;
+    struct loop_timer *drained;
+    struct signal_watch *signals;
+    bool draining;
+    bool certificate_refused; /* told once */
+};
+
+/* --- while it serves --- */
+
+static void count_reload(struct serving *serving, struct str result)
+{
+    metrics_add(serving->metrics, WEBHOOK_CERTIFICATE_RELOADS, &result, 1);
+}
+
+static void look_for_certificate(struct serving *serving)
+{
+    struct error err;
+    int found = tls_source_refresh(serving->tls, &err);
+
+    if (found > 0) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+
+        count_reload(serving, STR("taken"));
+        log_info(serving->log, "certificate taken",
+                 LOG_STR("serial", tls_source_serial(serving->tls, arena)));
+    } else if (found < 0 && !serving->certificate_refused) {
+        count_reload(serving, STR("refused"));
+        log_warn(serving->log, "new certificate refused; the last good one stays in use",
+                 LOG_Z("error", err.text));
+    }
+    serving->certificate_refused = found < 0;
+}
+
+/* By wall time, because that is what clients judge the certificate by. */
+static void tell_certificate(struct serving *serving)
+{
+    int64_t not_after_ms = tls_source_not_after_ms(serving->tls);
+    bool ending = not_after_ms - clock_wall_ms(system_clock()) < CERTIFICATE_LAST_MS;
+
+    metrics_set(serving->metrics, WEBHOOK_CERTIFICATE_NOT_AFTER, NULL, (double)not_after_ms / 1000);
+    health_set(serving->health, CHECK_CERTIFICATE,
+               ending ? STR("the certificate in use is expired or about to be; renew the one in "
+                            "--tls-cert-file")
+                      : STR(""));
+}
+
+static void tell_gauges(struct serving *serving)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const struct facts *facts = fact_source_take(serving->facts, arena);
+
+    metrics_set(serving->metrics, WEBHOOK_CONNECTIONS, NULL,
+                http_server_connections(webhook_server_http(serving->server)));
+    metrics_set(serving->metrics, WEBHOOK_CLUSTERS, NULL,
+                facts->clusters_known ? (double)facts->clusters.count : -1);
+}
+
+static void on_look(void *context)
+{
+    struct serving *serving = context;
+
+    health_beat(serving->health, clock_monotonic_ms(system_clock()), BEAT_MS);
+    look_for_certificate(serving);
+    tell_certificate(serving);
+    tell_gauges(serving);
+    loop_timer_set(serving->look, LOOK_MS);
+}
+
+/* --- its end --- */
+
+static void on_drained(void *context)
+{
+    struct serving *serving = context;
+
+    loop_stop(serving->loop);
+}
+
+/* The first signal begins the drain, a second one cuts it short. */
+static void on_signal(void *context, int number)
+{
+    struct serving *serving = context;
+
+    log_info(serving->log, serving->draining ? "stopping at once" : "draining",
+             LOG_INT("signal", number), LOG_INT("drain_ms", serving->options->drain_ms));
+    if (serving->draining) {
+        loop_stop(serving->loop);
+        return;
+    }
+    serving->draining = true;
+    health_shutting_down(serving->health);
+    http_server_lame_duck(webhook_server_http(serving->server));
+    loop_timer_set(serving->drained, serving->options->drain_ms);
+}
+
+/* The server first: its handlers use all else. */
+static void free_parts(struct serving *serving)
+{
+    webhook_server_free(serving->server);
+    signal_watch_free(serving->signals);
+    loop_timer_free(serving->look);
+    loop_timer_free(serving->drained);
+    fact_source_free(serving->facts);
+    health_free(serving->health);
+    tls_source_free(serving->tls);
+    metrics_free(serving->metrics);
+    loop_free(serving->loop);
+}
+
+/* --- its beginning --- */
+
+static int create_facts(struct serving *serving, struct error *err)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const struct webhook_options *options = serving->options;
+    struct kube_config config;
+    bool watched = options->in_cluster || *options->kubeconfig;
+
+    if (options->in_cluster && kube_config_in_cluster(arena, &config, err) < 0)
+        return error_wrap(err, "--in-cluster");
+    if (*options->kubeconfig &&
+        kube_config_load(arena, options->kubeconfig, options->context, &config, err) < 0)
+        return error_wrap(err, "--kubeconfig");
+    serving->facts = fact_source_create(watched ? &config : NULL, options->plain_http_allowed,
+                                        serving->log, err);
+    return serving->facts ? 0 : -1;
+}
+
+static int create_server(struct serving *serving, struct error *err)
+{
+    const struct webhook_options *options = serving->options;
+
+    serving->server = webhook_server_create(
+        &(struct webhook_server_options){
+            .address = options->listen_host,
+            .port = options->listen_port,
+            .tls = serving->tls,
+            .event_threads = options->event_threads,
+            .facts = serving->facts,
+            .severities = &options->severities,
+            .metrics = serving->metrics,
+            .health = serving->health,
+            .log = serving->log,
+        },
+        err);
+    return serving->server ? 0 : error_wrap(err, "--listen");
+}
+
+/* What can be wrong with files and addresses is found here, before anything is served. */
+static int create_parts(struct serving *serving, struct error *err)
+{
+    const struct webhook_options *options = serving->options;
+
+    serving->tls = tls_source_create(options->certificate_file, options->key_file, err);
+    if (!serving->tls)
+        return -1;
+    serving->metrics = webhook_metrics_create();
+    serving->health = health_create(options->metrics_host, options->metrics_port, check_names,
+                                    CHECK_COUNT, serving->metrics, err);
+    if (!serving->health)
+        return error_wrap(err, "--metrics-listen");
+    if (create_facts(serving, err) < 0 || create_server(serving, err) < 0)
+        return -1;
+    serving->loop = loop_create();
+    serving->look = loop_timer_create(serving->loop, on_look, serving);
+    serving->drained = loop_timer_create(serving->loop, on_drained, serving);
+    serving->signals = signal_watch_create(serving->loop, on_signal, serving);
+    return 0;
+}
+
+int webhook_serve(const struct webhook_options *options, struct log *log, struct error *err)
+{
+    struct serving serving = { .options = options, .log = log };
+
+    if (create_parts(&serving, err) < 0) {
+        free_parts(&serving);
+        return -1;
+    }
+
+    struct http_server *http = webhook_server_http(serving.server);
+
+    on_look(&serving);
+    health_set(serving.health, CHECK_SERVING, STR(""));
+    log_info(log, "serving", LOG_INT("port", http_server_port(http)),
+             LOG_INT("metrics_port", health_port(serving.health)));
+    program_settle();
+    loop_run(serving.loop);
+    log_info(log, "stopping", LOG_INT("in_flight", http_server_in_flight(http)));
+    http_server_drain(http, LIMIT_DRAIN_WAIT_TIME);
+    free_parts(&serving);
+    return 0;
+}
