@@ -127,6 +127,14 @@ static enum deployment_state going_state(enum asked asked, const struct slot *s)
 
 static void follow_running(struct planner *p, struct slot *s, enum asked asked)
 {
+    /* It failed and was counted already: what is seen is older than the status, as it is for a new
+     * leader whose caches lag. Its failure stands. */
+    if (asked == ASKED_NOTHING && s->before && str_eq(s->running->name, s->now.operation) &&
+        plan_last_known(s->before) == DEPLOYMENT_FAILED) {
+        plan_set(s, DEPLOYMENT_FAILED, s->before->reason, s->before->message);
+        return;
+    }
+
     int64_t timeout = s->desired && s->desired->timeout_ms ? s->desired->timeout_ms
                                                            : HELM_TIMEOUT_MS;
     int64_t stuck_at = s->now.requested_ms + timeout + STUCK_AFTER_MS;
@@ -177,7 +185,10 @@ static bool is_done(const struct planner *p, const struct slot *s, enum asked as
 
     switch (asked) {
     case ASKED_UNINSTALL:
-        return !app || app->revision != s->now.revision;
+        /* That nothing is there is believed when its operation was seen, or after a while. */
+        return (!app || app->revision != s->now.revision) &&
+               ((s->operation && !str_eq(s->operation->name, s->now.operation)) ||
+                p->observed->now_ms >= s->now.requested_ms + p->observed->settle_ms);
     case ASKED_LOCK:
         return !app || app->phase != RELEASE_PENDING || app->revision != s->now.revision;
     case ASKED_UPGRADE:
@@ -188,6 +199,24 @@ static bool is_done(const struct planner *p, const struct slot *s, enum asked as
         break;
     }
     return false;
+}
+
+bool plan_is_behind(struct planner *p, struct slot *s)
+{
+    int64_t until = since(p, s, REASON_RELEASE_VANISHED) + p->observed->settle_ms;
+
+    if (s->now.requested_ms || plan_revision(s) >= s->now.revision)
+        return false;
+    if (s->before && str_eq(s->before->reason, STR(REASON_RELEASE_VANISHED)))
+        until += 1000;
+    if (p->observed->now_ms >= until)
+        return false;
+    plan_wake(p, until);
+    plan_set(s, s->chart == NONE ? DEPLOYMENT_UNINSTALLING : DEPLOYMENT_PENDING,
+             STR(REASON_RELEASE_VANISHED),
+             str_fmt(p->arena, "it was at revision %u, which is not to be seen; looking again "
+                     "before anything is done", s->now.revision));
+    return true;
 }
 
 static void forget_request(struct slot *s, bool news)
@@ -262,6 +291,7 @@ static void follow_request(struct planner *p, struct slot *s, enum asked asked)
 
     if (is_done(p, s, asked)) {
         forget_request(s, news);
+        s->now.revision = plan_revision(s);
         if (asked == ASKED_UPGRADE)
             s->now.attempts = 0;
     } else if (news && s->operation->state == OPERATION_FAILED) {

@@ -25,6 +25,7 @@
 #define REASON_REMOVING_LOCK "RemovingLock"
 #define REASON_OPERATION_ENDED "OperationEnded"
 #define REASON_RELEASE_PENDING "ReleasePending"
+#define REASON_RELEASE_VANISHED "ReleaseVanished"
 
 struct slot {
     uint32_t cluster;       /* index in observed.clusters */
@@ -117,6 +118,11 @@ static inline uint32_t plan_revision(const struct slot *s)
 {
     return s->app ? s->app->revision : 0;
 }
+
+/* Whether what is seen is older than what the status knows, or somebody took the release away: it
+ * is waited for until it cannot be a late view any more. A new leader's caches may lag behind the
+ * status that its predecessor wrote. */
+bool plan_is_behind(struct planner *p, struct slot *s);
 
 void plan_wake(struct planner *p, int64_t at_ms);
 void plan_set(struct slot *s, enum deployment_state state, struct str reason, struct str message);

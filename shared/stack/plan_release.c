@@ -360,7 +360,7 @@ void plan_release(struct planner *p, struct slot *s)
         report_conflict(p, s);
         return;
     }
-    if (settle_drifted(p, s) || keep_failure(p, s))
+    if (plan_is_behind(p, s) || settle_drifted(p, s) || keep_failure(p, s))
         return;
     if (c->gate_reason.len) {
         plan_set(s, DEPLOYMENT_WAITING, c->gate_reason, c->gate_message);

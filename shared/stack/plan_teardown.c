@@ -20,7 +20,7 @@ void plan_mark_removed(struct planner *p, struct slot *s)
     bool gone = unseen ? !s->now.digest.len && !s->now.requested_ms
                        : !s->decided && !plan_is_ours(p, s->app);
 
-    if (s->chart == NONE && gone)
+    if (s->chart == NONE && gone && (unseen || s->app || !plan_is_behind(p, s)))
         plan_set(s, DEPLOYMENT_REMOVED, STR("Removed"), STR(""));
 }
 

@@ -81,6 +81,9 @@ static void accounts_for_requests(void **state)
           "cluster a; plan; op db@a o1 failed; log db@a o1 no space; plan; +1m; plan",
           "upgrade:db@a", "db@a=Deploying/Installing", "try 2 of version 1.2.3; the last one: "
           "upgrade failed: no space" },
+        { "a late view of an operation that failed does not undo its failure", "db", NULL, NULL,
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; op db@a o1 running; plan; "
+          "op db@a o1 failed; plan", "", "db@a=Failed/UpgradeFailed", "upgrade failed: no" },
         { "not before its time", "db", "\"retry\":{\"backoff\":\"1h\"}", NULL,
           "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; +30m; plan", "",
           "db@a=Failed/UpgradeFailed", NULL },

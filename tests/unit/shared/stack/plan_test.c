@@ -207,8 +207,11 @@ static void minds_drift(void **state)
           "\"overrides\":[{\"clusterIds\":[\"a\"],\"charts\":[{\"name\":\"db\",\"values\":{\"n\":2}"
           "}]}]", "cluster a; app db@a deployed 1; plan; change; plan", "upgrade:db@a",
           "db@a=Deploying/Upgrading", "Deploying", NULL },
-        { "a release that vanished is installed again", "db", NULL, NULL, NULL,
-          "cluster a; app db@a deployed 1; plan; gone db@a; plan", "upgrade:db@a",
+        { "a release that vanished is looked at again: the view may be late", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; gone db@a; plan; +29s; plan", "",
+          "db@a=Pending/ReleaseVanished", "Deploying", NULL },
+        { "and then installed again", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; gone db@a; plan; +31s; plan", "upgrade:db@a",
           "db@a=Deploying/Installing", "Deploying", NULL },
     };
 
@@ -241,10 +244,13 @@ static void removes_in_reverse(void **state)
           "api@a=Uninstalling/Uninstalling db@a=Waiting/WaitingForDependents", "Deleting", NULL },
         { "and goes on when what needed it is gone", "db api<db", NULL, NULL, NULL,
           "cluster a; app db@a deployed 1; app api@a deployed 1; plan; delete; plan; gone api@a; "
-          "plan", "uninstall:db@a", "db@a=Uninstalling/Uninstalling", "Deleting", NULL },
+          "uninstall api@a o1 succeeded; plan", "uninstall:db@a", "db@a=Uninstalling/Uninstalling", "Deleting", NULL },
         { "at the end the Stack is let go", "db", NULL, NULL, NULL,
-          "cluster a; app db@a deployed 1; plan; delete; plan; gone db@a; plan", "remove-finalizer",
-          "", "Deleting", "nothing of the Stack is left" },
+          "cluster a; app db@a deployed 1; plan; delete; plan; gone db@a; uninstall db@a o1 succeeded; plan",
+          "remove-finalizer", "", "Deleting", "nothing of the Stack is left" },
+        { "a release that is not to be seen may only be seen late", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; gone db@a; plan", "",
+          "db@a=Uninstalling/ReleaseVanished", "Deleting", NULL },
         { "a Stack deleted in mid-install waits for what was asked for", "db", NULL, NULL, NULL,
           "cluster a; plan; delete; plan", "", "db@a=Deploying/Installing", "Deleting", NULL },
         { "until it certainly did not happen", "db", NULL, NULL, NULL,

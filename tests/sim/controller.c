@@ -1,0 +1,436 @@
+/* controller.c: the shell around the plan as the real one is meant to be, with every call a place
+ * where it may go wrong or die. */
+#include "controller.h"
+
+#include "invariants.h"
+#include "support/observed_builder.h"
+
+#include "base/limits.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *name;
+    enum plant plant;
+} plants[] = {
+    { "", PLANT_NONE },
+    { "forget-intent", PLANT_FORGET_INTENT },
+    { "ignore-dependency", PLANT_IGNORE_DEPENDENCY },
+    { "retry-at-once", PLANT_RETRY_AT_ONCE },
+    { "act-first", PLANT_ACT_FIRST },
+    { "touch-foreign", PLANT_TOUCH_FOREIGN },
+    { "drop-finalizer", PLANT_DROP_FINALIZER },
+    { "ignore-room", PLANT_IGNORE_ROOM },
+    { "no-settle", PLANT_NO_SETTLE },
+    { "always-write", PLANT_ALWAYS_WRITE },
+};
+
+bool plant_from(const char *name, enum plant *ret_plant)
+{
+    for (size_t i = 0; i < sizeof(plants) / sizeof(plants[0]); i++)
+        if (strcmp(plants[i].name, name) == 0) {
+            *ret_plant = plants[i].plant;
+            return true;
+        }
+    return false;
+}
+
+static void copy_object(struct sim_controller *c, const struct world *w)
+{
+    free(c->object.status);
+    c->object = w->object;
+    c->object.status = w->object.status ? strdup(w->object.status) : NULL;
+    c->object_due_ms = 0;
+    c->dirty = true;
+}
+
+static void copy_cluster(struct sim_controller *c, const struct world *w, uint32_t k)
+{
+    c->cluster_due_ms[k] = 0;
+    c->dirty = true;
+    if (w->clusters[k].connected) {
+        c->clusters[k] = w->clusters[k];
+        c->read[k] = true;
+    } else {
+        c->clusters[k].connected = false;
+        c->clusters[k].changes = w->clusters[k].changes;
+    }
+}
+
+void controller_end(struct sim_controller *c)
+{
+    free(c->object.status);
+    c->object.status = NULL;
+}
+
+void controller_start(struct sim_controller *c, struct world *w)
+{
+    enum plant plant = c->plant;
+
+    controller_end(c);
+    memset(c, 0, sizeof(*c));
+    c->plant = plant;
+    copy_object(c, w);
+    for (uint32_t k = 0; k < w->cluster_count; k++)
+        copy_cluster(c, w, k);
+    c->wake_ms = INT64_MAX;
+}
+
+static void die(struct sim_controller *c, struct world *w)
+{
+    world_trace(w, "the controller dies");
+    controller_start(c, w);
+    c->dead_until_ms = w->now_ms + 500 + (int64_t)rng_below(&w->rng, 4000);
+}
+
+static int64_t late(struct world *w, enum fault fault)
+{
+    return w->now_ms + (world_fault(w, fault) ? 1000 + (int64_t)rng_below(&w->rng, 4000) : TICK_MS);
+}
+
+void controller_see(struct sim_controller *c, struct world *w)
+{
+    if (c->object.resource_version != w->object.resource_version && !c->object_due_ms)
+        c->object_due_ms = late(w, FAULT_stack_late);
+    if (c->object_due_ms && w->now_ms >= c->object_due_ms)
+        copy_object(c, w);
+    for (uint32_t k = 0; k < w->cluster_count; k++) {
+        if (world_fault(w, FAULT_cluster_unread)) {
+            c->read[k] = false;
+            c->cluster_due_ms[k] = w->now_ms + 5000;
+            c->dirty = true;
+        }
+        if (c->clusters[k].changes != w->clusters[k].changes && !c->cluster_due_ms[k])
+            c->cluster_due_ms[k] = late(w, FAULT_watch_late);
+        if (c->cluster_due_ms[k] && w->now_ms >= c->cluster_due_ms[k])
+            copy_cluster(c, w, k);
+    }
+    for (uint32_t i = 0; i < c->log_count; i++)
+        c->dirty = c->dirty || c->logs[i].due_ms == w->now_ms;
+    for (uint32_t k = 0; k < w->cluster_count; k++)
+        for (uint32_t i = 0; i < w->chart_count; i++)
+            c->dirty = c->dirty || c->version_due_ms[k][i] == w->now_ms;
+}
+
+/* gather */
+
+static bool log_is_read(const struct sim_controller *c, const struct world *w, const char *name)
+{
+    for (uint32_t i = 0; i < c->log_count; i++)
+        if (strcmp(c->logs[i].name, name) == 0)
+            return w->now_ms >= c->logs[i].due_ms;
+    return false;
+}
+
+static void gather_apps(const struct sim_controller *c, const struct world *w, uint32_t k,
+                        const struct stack *stack, struct observed_cluster *to)
+{
+    for (uint32_t i = 0; i < w->chart_count; i++) {
+        const struct sim_app *app = &c->clusters[k].apps[i];
+        struct str name = stack->spec.charts.items[i].name;
+        struct observed_release seen = {
+            .namespace_ = name,
+            .name = name,
+            .phase = app->phase,
+            .revision = app->revision,
+            .chart_version = STR("1.2.3"),
+        };
+        struct strbuf needs = strbuf_new(to->releases.arena, 32);
+
+        if (!app->exists || (app->foreign && c->plant == PLANT_TOUCH_FOREIGN))
+            continue;
+        for (uint32_t need = 0; need < w->chart_count; need++)
+            if (w->needs[i][need])
+                strbuf_fmt(&needs, "%sc%u", needs.len ? "," : "", need);
+        if (!app->foreign) {
+            seen.stack = STR("team/shop");
+            seen.stack_uid = STR("uid-1");
+            seen.chart_name = name;
+            seen.digest = str_of(app->digest);
+            seen.depends_on = strbuf_str(&needs);
+        }
+        observed_releases_push(&to->releases, seen);
+    }
+}
+
+static void gather_cluster(const struct sim_controller *c, const struct world *w, uint32_t k,
+                           const struct stack *stack, struct scene *scene)
+{
+    struct arena *arena = scene->arena;
+    struct observed_cluster *to = scene_cluster(scene, str_fmt(arena, "k%u", k));
+    const struct sim_cluster *from = &c->clusters[k];
+    struct error err = { 0 };
+
+    (void)json_read(arena, STR("{\"all\":\"yes\"}"), &json_limits_default, &to->labels, &err);
+    to->state = !from->connected ? CLUSTER_DISCONNECTED : !c->read[k] ? CLUSTER_UNREAD
+                                                                     : CLUSTER_READ;
+    to->repos.items[0].state = !from->repo ? REPO_ABSENT
+                               : w->now_ms < from->repo_ready_ms ? REPO_DOWNLOADING
+                                                                 : REPO_READY;
+    gather_apps(c, w, k, stack, to);
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
+        const struct sim_operation *op = &from->operations[i];
+        struct str name;
+
+        if (!op->exists)
+            continue;
+        name = stack->spec.charts.items[op->chart].name;
+        observed_operations_push(&to->operations, (struct observed_operation){
+            .namespace_ = name,
+            .name = str_of(op->name),
+            .release_name = name,
+            .uninstall = op->uninstall,
+            .state = op->state,
+            .created_ms = op->created_ms,
+            .message = STR("Error: UPGRADE FAILED: timed out"),
+            .log_read = log_is_read(c, w, op->name) });
+    }
+    for (uint32_t i = 0; i < w->chart_count; i++)
+        if (c->version_due_ms[k][i] && w->now_ms >= c->version_due_ms[k][i])
+            observed_versions_push(&to->versions, (struct observed_version){
+                .repo = STR("https://charts.example.com"),
+                .chart = stack->spec.charts.items[i].name,
+                .version = STR("1.2.3"),
+                .state = VERSION_FOUND,
+                .resolved = STR("1.2.3") });
+}
+
+/* Refusals that were met are noted on what the next plan takes for the past. */
+static void gather_status(struct sim_controller *c, const struct world *w, struct scene *scene)
+{
+    struct json json;
+    struct error err = { 0 };
+
+    if (!c->object.status)
+        return;
+    /* The plan borrows from it, and writing the status replaces the original. */
+    if (json_read(scene->arena, str_dup(scene->arena, str_of(c->object.status)),
+                  &json_limits_default, &json, &err) < 0)
+        abort();
+    scene->before = stack_status_read(scene->arena, json);
+    for (uint32_t i = 0; i < c->refusal_count; i++)
+        stack_status_note_failure(scene->arena, &scene->before,
+                                  str_fmt(scene->arena, "k%u", c->refusals[i].cluster),
+                                  str_fmt(scene->arena, "c%u", c->refusals[i].chart), false,
+                                  STR("RequestRefused"), STR("Rancher refused the request"),
+                                  w->now_ms);
+    for (uint32_t i = 0; c->plant == PLANT_RETRY_AT_ONCE && i < scene->before.deployments.count; i++)
+        scene->before.deployments.items[i].last_updated_ms = 0;
+    scene->observed.before = &scene->before;
+}
+
+static const struct stack *forget_needs(struct arena *arena, const struct stack *stack)
+{
+    struct stack *copy = arena_new(arena, struct stack);
+    struct charts charts = charts_new(arena, stack->spec.charts.count);
+
+    for (uint32_t i = 0; i < stack->spec.charts.count; i++) {
+        struct chart chart = stack->spec.charts.items[i];
+
+        chart.depends_on.count = 0;
+        charts_push(&charts, chart);
+    }
+    *copy = *stack;
+    copy->spec.charts = charts;
+    return copy;
+}
+
+static void gather(struct sim_controller *c, const struct world *w, struct scene *scene)
+{
+    struct arena *arena = scene->arena;
+    struct observed *o = &scene->observed;
+
+    scene->problems = problems_new(arena);
+    scene->stack = world_stack(w, arena, &c->object);
+    if (c->plant == PLANT_IGNORE_DEPENDENCY)
+        scene->stack = forget_needs(arena, scene->stack);
+    o->now_ms = w->now_ms;
+    o->clusters_known = true;
+    o->clusters = observed_clusters_new(arena, w->cluster_count);
+    o->stacks = observed_stacks_new(arena, 0);
+    o->settle_ms = c->plant == PLANT_NO_SETTLE ? 500 : SETTLE_MS;
+    o->cluster_operations_max = c->plant == PLANT_IGNORE_ROOM ? 99 : ROOM;
+    o->problems = &scene->problems;
+
+    struct observed_values *values = arena_array(arena, struct observed_values, w->chart_count);
+
+    for (uint32_t i = 0; i < w->chart_count; i++)
+        values[i] = (struct observed_values){ .ready = true, .json = STR("{}") };
+    o->values = values;
+    for (uint32_t k = 0; k < w->cluster_count; k++)
+        gather_cluster(c, w, k, scene->stack, scene);
+    gather_status(c, w, scene);
+}
+
+/* act */
+
+static void refuse(struct sim_controller *c, const struct action *a)
+{
+    if (c->refusal_count == REFUSALS_MAX)
+        abort();
+    c->refusals[c->refusal_count].cluster = a->cluster;
+    c->refusals[c->refusal_count++].chart = world_chart(a->chart_name);
+    c->dirty = true;
+}
+
+static void post(struct sim_controller *c, struct world *w, const struct action *a)
+{
+    struct sim_landing landing = {
+        .kind = a->kind,
+        .cluster = a->cluster,
+        .chart = world_chart(a->chart_name),
+        .revision = a->revision,
+    };
+
+    if (a->desired)
+        memcpy(landing.digest, a->desired->digest.at, a->desired->digest.len);
+    w->requests++;
+    world_trace(w, "sends %s of c%u to k%u", action_name(a->kind), landing.chart, landing.cluster);
+    check_send(w, &c->object, &landing);
+    if (!w->clusters[a->cluster].connected || world_fault(w, FAULT_post_refused))
+        refuse(c, a);
+    else if (world_fault(w, FAULT_post_late))
+        world_send(w, &landing, 1000 + (int64_t)rng_below(&w->rng, LATE_MS - 1000));
+    else if (!world_fault(w, FAULT_post_lost))
+        world_send(w, &landing, TICK_MS);
+}
+
+static void read_log(struct sim_controller *c, struct world *w, const struct action *a)
+{
+    for (uint32_t i = 0; i < c->log_count; i++)
+        if (str_eq(a->operation, str_of(c->logs[i].name)))
+            return;
+    if (c->log_count == LOGS_MAX)
+        c->log_count = 0;
+    memset(&c->logs[c->log_count], 0, sizeof(c->logs[0]));
+    memcpy(c->logs[c->log_count].name, a->operation.at, a->operation.len);
+    c->logs[c->log_count++].due_ms = w->now_ms + (world_fault(w, FAULT_log_lost) ? 20000 : 500);
+}
+
+static void act_one(struct sim_controller *c, struct world *w, const struct action *a)
+{
+    switch (a->kind) {
+    case ACTION_ADD_FINALIZER:
+    case ACTION_REMOVE_FINALIZER:
+        /* By the resourceVersion that the plan was made from. */
+        (void)world_write(w, c->object.resource_version, NULL, a->kind == ACTION_ADD_FINALIZER);
+        break;
+    case ACTION_RESOLVE_VERSION:
+        if (!c->version_due_ms[a->cluster][world_chart(a->chart_name)])
+            c->version_due_ms[a->cluster][world_chart(a->chart_name)] = w->now_ms + 500;
+        break;
+    case ACTION_READ_LOG:
+        read_log(c, w, a);
+        break;
+    case ACTION_ENSURE_REPO:
+    case ACTION_UPGRADE:
+    case ACTION_UNINSTALL:
+    case ACTION_REMOVE_LOCK:
+        post(c, w, a);
+        break;
+    case ACTION_KIND_COUNT:
+        abort();
+    }
+}
+
+/* Reads and the finalizer are at the end of a crash as well as at its beginning: nothing is lost. */
+static bool act(struct sim_controller *c, struct world *w, const struct actions *actions)
+{
+    for (uint32_t i = 0; i < actions->count; i++) {
+        if (world_fault(w, FAULT_crash_between)) {
+            die(c, w);
+            return false;
+        }
+        act_one(c, w, &actions->items[i]);
+    }
+    if (actions->count && world_fault(w, FAULT_crash_after_act)) {
+        die(c, w);
+        return false;
+    }
+    return true;
+}
+
+/* True if the status stands as it was written, so that it may be acted on. */
+static bool write_status(struct sim_controller *c, struct world *w, struct arena *arena,
+                         const struct stack_status *status, struct str text)
+{
+    if (c->object.status && str_eq(text, str_of(c->object.status)) &&
+        c->plant != PLANT_ALWAYS_WRITE)
+        return true;
+    if (world_fault(w, FAULT_write_lost) || world_fault(w, FAULT_write_conflict) ||
+        !world_write(w, c->object.resource_version, str_z(arena, text), -1)) {
+        c->wake_ms = w->now_ms + 1000;
+        return false;
+    }
+    check_status(w, status->observed_generation);
+    if (world_fault(w, FAULT_write_unanswered)) {
+        c->wake_ms = w->now_ms + 1000;
+        return false;
+    }
+    c->written_version = w->object.resource_version;
+    /* What comes back with the answer of a write: its own version, not the world's news. */
+    c->object.resource_version = w->object.resource_version;
+    free(c->object.status);
+    c->object.status = strdup(w->object.status);
+    c->refusal_count = 0;
+    return true;
+}
+
+static void trace_plan(struct world *w, const struct scene *s)
+{
+    if (w->trace)
+        world_trace(w, "plan [%.*s] %.*s | %.*s", STR_ARG(scene_actions(s)),
+                    STR_ARG(scene_states(s)), STR_ARG(s->plan.message));
+}
+
+static void plant(struct sim_controller *c, struct scene *s)
+{
+    if (c->plant == PLANT_FORGET_INTENT)
+        for (uint32_t i = 0; i < s->status.deployments.count; i++)
+            s->status.deployments.items[i].requested_ms = 0;
+    if (c->plant == PLANT_DROP_FINALIZER && c->object.deleting)
+        actions_push(&s->plan.actions, (struct action){ .kind = ACTION_REMOVE_FINALIZER,
+                                                        .cluster = UINT32_MAX });
+}
+
+static void reconcile(struct sim_controller *c, struct world *w, struct arena *arena)
+{
+    struct scene s = { .arena = arena };
+
+    gather(c, w, &s);
+    s.plan = stack_plan(arena, s.stack, &s.observed);
+    s.status = stack_status_of(arena, s.stack, &s.observed, &s.plan);
+    trace_plan(w, &s);
+    plant(c, &s);
+    c->wake_ms = s.plan.wake_after_ms < 0 ? INT64_MAX : w->now_ms + s.plan.wake_after_ms;
+    if (c->plant == PLANT_ACT_FIRST && !act(c, w, &s.plan.actions))
+        return;
+    if (world_fault(w, FAULT_crash_before_write)) {
+        die(c, w);
+        return;
+    }
+    if (!s.plan.torn_down && !write_status(c, w, arena, &s.status,
+                                           stack_status_write(arena, &s.status)))
+        return;
+    if (world_fault(w, FAULT_crash_after_write)) {
+        die(c, w);
+        return;
+    }
+    if (c->plant != PLANT_ACT_FIRST)
+        (void)act(c, w, &s.plan.actions);
+}
+
+void controller_step(struct sim_controller *c, struct world *w)
+{
+    AUTO(arena_free) struct arena *arena = NULL;
+
+    if (w->now_ms < c->dead_until_ms || (!c->dirty && w->now_ms < c->wake_ms))
+        return;
+    c->dirty = false;
+    c->wake_ms = INT64_MAX;
+    /* A cache that is behind its own last write is not acted on; it will tell when it is not. */
+    if (!c->object.exists || c->object.resource_version < c->written_version)
+        return;
+    arena = arena_create(0);
+    reconcile(c, w, arena);
+}
