@@ -39,9 +39,8 @@ write_env() {
 }
 
 deploy_example() {
-  k apply -f examples/configmaps.yaml
   k apply -f "$example"
-  k get stacks rag-inference -w &
+  kubectl --kubeconfig "$state/kubeconfig" get stacks rag-inference -w &
   local watcher=$!
   k wait --for=condition=Ready stack/rag-inference --timeout=180s >/dev/null || {
     kill "$watcher" 2>/dev/null || true
@@ -70,9 +69,9 @@ demo() {
   say "kubectl describe stack rag-inference: its Events"
   k describe stack rag-inference | sed -n '/^Events:/,$p'
   say "A dependency cycle is refused"
-  refuse examples/rejected/dependency-cycle.yaml
+  refuse examples/rejected/cycle.yaml
   say "GPU clusters with nothing that needs or provides GPUs are refused"
-  refuse examples/rejected/gpu-missing-resources.yaml
+  refuse examples/rejected/missing-gpu.yaml
   say "Teardown, in reverse order"
   k delete stack rag-inference --wait --timeout=120s
   grep -E 'uninstall' "$state/controller.log" | sed -e 's/^[^ ]* //' | head -n 12

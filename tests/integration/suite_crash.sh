@@ -8,7 +8,6 @@ RANDOM=${HERD_SEED:-$((SECONDS + $$))}
 echo "seed: HERD_SEED=$RANDOM kills: $kills of each"
 lab_flags=(--time-scale 0.05)
 start_product
-ok k apply -f examples/configmaps.yaml
 
 nap() { sleep "0.$(printf '%03d' $((RANDOM % 900)))"; }
 

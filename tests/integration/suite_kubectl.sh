@@ -96,7 +96,7 @@ refused k replace -f "$state/stale.json"
 says "the object has been modified"
 
 row "watch shows changes"
-k get stacks -w -o name >"$state/watch.out" 2>&1 &
+kubectl --kubeconfig "$state/kubeconfig" get stacks -w -o name >"$state/watch.out" 2>&1 &
 watcher=$!
 eventually grep -q test-stack "$state/watch.out"
 ok k annotate stack test-stack watched=1

@@ -5,7 +5,7 @@ suite "$1" "$2"
 start_product
 
 row "the RAG example becomes Deployed on both clusters"
-ok k apply -f examples/configmaps.yaml -f examples/rag-inference-stack.yaml
+ok k apply -f examples/rag-inference-stack.yaml
 ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
 ok k get stacks rag-inference --no-headers
 [[ $out =~ rag-inference\ +Deployed\ +2\ +3\ + ]] || wrong "columns: $out"
