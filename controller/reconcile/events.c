@@ -1,16 +1,18 @@
-/* events.c: releases are compared by cluster and chart, changes grouped by chart, state and reason. */
+/* events.c: releases are compared by cluster and chart. Changes are grouped by chart and reason, and
+ * waiting by reason alone: an object may have but 25 Events at once (LIMIT_EVENTS_PER_OBJECT), and
+ * the last of them, which says how it ended, is the one that people look for. */
 #include "controller/reconcile/events.h"
 
 #include "base/map.h"
 
-enum { CLUSTERS_NAMED_MAX = 3, MESSAGE_BYTES_MAX = 512 };
+enum { NAMED_MAX = 3, MESSAGE_BYTES_MAX = 512 };
 
-/* Releases of one chart to which the same happened. */
+/* Releases to which the same happened: of one chart, or, if they wait, of any. */
 struct change {
     const struct release_state *first;
     struct str reason;
-    struct strbuf clusters;
-    uint32_t count;
+    struct str_list charts;
+    struct str_list clusters;
 };
 LIST_DEFINE(changes, struct change)
 
@@ -28,6 +30,20 @@ static struct map *index_of(struct arena *arena, const struct release_states *re
     for (uint32_t i = 0; i < releases->count; i++)
         map_put(index, release_id(arena, &releases->items[i]), &releases->items[i]);
     return index;
+}
+
+/* States on the way that last for a moment and need nobody: the status shows them. */
+static bool is_fleeting(struct str reason)
+{
+    static const char *const fleeting[] = { "RepoRequested", "RepoDownloading",
+                                            "ResolvingVersion", "Starting",
+                                            "ClusterUnread", "ValuesUnread",
+                                            "WaitingForRoom", "WaitingForDependents" };
+
+    for (size_t i = 0; i < sizeof(fleeting) / sizeof(fleeting[0]); i++)
+        if (str_eq(reason, str_of(fleeting[i])))
+            return true;
+    return false;
 }
 
 /* The word for an Event; "" if there is nothing to tell. */
@@ -53,6 +69,12 @@ static struct str reason_of(const struct release_state *release)
     return STR("");
 }
 
+static void add_once(struct str_list *list, struct str name)
+{
+    if (!str_list_has(list, name))
+        str_list_push(list, name);
+}
+
 static void add_change(struct arena *arena, struct changes *changes,
                        const struct release_state *release, struct str reason)
 {
@@ -60,15 +82,16 @@ static void add_change(struct arena *arena, struct changes *changes,
 
     for (uint32_t i = 0; i < changes->count && !change; i++)
         if (str_eq(changes->items[i].reason, reason) &&
-            str_eq(changes->items[i].first->chart_name, release->chart_name))
+            (release->state == DEPLOYMENT_WAITING ||
+             str_eq(changes->items[i].first->chart_name, release->chart_name)))
             change = &changes->items[i];
     if (!change)
         change = changes_push(changes, (struct change){ .first = release,
                                                         .reason = reason,
-                                                        .clusters = strbuf_new(arena, 64) });
-    if (change->count++ < CLUSTERS_NAMED_MAX)
-        strbuf_fmt(&change->clusters, "%s%.*s", change->count > 1 ? ", " : "",
-                   STR_ARG(release->cluster_id));
+                                                        .charts = str_list_new(arena, 4),
+                                                        .clusters = str_list_new(arena, 4) });
+    add_once(&change->charts, release->chart_name);
+    add_once(&change->clusters, release->cluster_id);
 }
 
 static struct changes find_changes(struct arena *arena, const struct stack_status *before,
@@ -83,10 +106,9 @@ static struct changes find_changes(struct arena *arena, const struct stack_statu
         const struct release_state *was = map_get(old, release_id(arena, release));
         struct str reason = reason_of(release);
 
-        if (reason.len == 0 || (was && was->state == release->state &&
-                                str_eq(reason_of(was), reason) &&
-                                (release->state != DEPLOYMENT_FAILED ||
-                                 was->attempts == release->attempts)))
+        if (reason.len == 0 || is_fleeting(reason) ||
+            (was && was->state == release->state && str_eq(reason_of(was), reason) &&
+             (release->state != DEPLOYMENT_FAILED || was->attempts == release->attempts)))
             continue;
         add_change(arena, &changes, release, reason);
     }
@@ -100,21 +122,28 @@ static struct changes find_changes(struct arena *arena, const struct stack_statu
     return changes;
 }
 
-static struct str change_message(struct arena *arena, struct change *change)
+/* "a, b, c and 2 more clusters" */
+static void put_names(struct strbuf *out, const struct str_list *names, const char *more)
+{
+    for (uint32_t i = 0; i < names->count && i < NAMED_MAX; i++)
+        strbuf_fmt(out, "%s%.*s", i ? ", " : "", STR_ARG(names->items[i]));
+    if (names->count > NAMED_MAX)
+        strbuf_fmt(out, " and %u more %s", names->count - NAMED_MAX, more);
+}
+
+static struct str change_message(struct arena *arena, const struct change *change)
 {
     const struct release_state *release = change->first;
     struct strbuf out = strbuf_new(arena, 256);
-    bool explained = release->state != DEPLOYMENT_DEPLOYED &&
-                     release->state != DEPLOYMENT_UNINSTALLING && release->message.len;
+    bool uninstalling = release->state == DEPLOYMENT_UNINSTALLING;
 
-    strbuf_put(&out, release->chart_name);
-    if (release->version.len && release->state != DEPLOYMENT_UNINSTALLING)
+    put_names(&out, &change->charts, "charts");
+    if (change->charts.count == 1 && release->version.len && !uninstalling)
         strbuf_fmt(&out, " %.*s", STR_ARG(release->version));
     strbuf_lit(&out, " on ");
-    strbuf_put(&out, strbuf_str(&change->clusters));
-    if (change->count > CLUSTERS_NAMED_MAX)
-        strbuf_fmt(&out, " and %u more clusters", change->count - CLUSTERS_NAMED_MAX);
-    if (explained)
+    put_names(&out, &change->clusters, "clusters");
+    if (release->state != DEPLOYMENT_DEPLOYED && release->state != DEPLOYMENT_DEPLOYING &&
+        !uninstalling && release->message.len)
         strbuf_fmt(&out, ": %.*s", STR_ARG(release->message));
     return str_shown(arena, strbuf_str(&out), MESSAGE_BYTES_MAX);
 }
@@ -134,7 +163,7 @@ struct kube_events stack_events(struct arena *arena, const struct stack *stack,
     };
 
     for (uint32_t i = 0; i < changes.count; i++) {
-        struct change *change = &changes.items[i];
+        const struct change *change = &changes.items[i];
         struct kube_event event = base;
 
         event.warning = change->first->state == DEPLOYMENT_FAILED ||
@@ -143,7 +172,8 @@ struct kube_events stack_events(struct arena *arena, const struct stack *stack,
         event.message = change_message(arena, change);
         kube_events_push(&events, event);
     }
-    if (before->observed_generation == 0 || before->phase != after->phase) {
+    /* A Stack begins as Pending: that is no news. */
+    if (before->phase != after->phase) {
         struct kube_event event = base;
 
         event.warning = after->phase == PHASE_FAILED;

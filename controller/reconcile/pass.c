@@ -203,6 +203,8 @@ static void write_status(struct pass *pass)
     /* What is about to go needs no last words. */
     if (body.len == 0 || pass->plan.torn_down) {
         actor_drop_notes(pass->r->actor, pass->key, pass->note);
+        if (body.len)
+            tell_people(pass);
         act(pass);
         return;
     }
@@ -264,6 +266,7 @@ void pass_begin(void *context, struct str key)
     struct error err = { .code = ERROR_NONE };
 
     if (!pass->object) {
+        log_info(r->options.log, "stack gone", LOG_STR("stack", pass->key));
         stack_forget(r, pass->key);
         finish(pass, RECONCILE_DONE, -1);
         return;

@@ -57,7 +57,7 @@ static void events_say_what_changed(void **state)
         stack_events(arena, verdict.stack, STR("7"), &before, &after);
 
     rows_expect_str("many clusters are one Event", text_of(arena, &events),
-                    STR("Installing(db 1.2.3 on c0, c1, c2 and 2 more clusters: x)"));
+                    STR("Installing(db 1.2.3 on c0, c1, c2 and 2 more clusters)"));
     events = stack_events(arena, verdict.stack, STR("7"), &after, &after);
     rows_expect_str("nothing changed, nothing is told", text_of(arena, &events), STR(""));
 
@@ -70,6 +70,21 @@ static void events_say_what_changed(void **state)
     events = stack_events(arena, verdict.stack, STR("7"), &before, &after);
     rows_expect_str("failures warn, and so does the phase", text_of(arena, &events),
                     STR("!UpgradeFailed(db 1.2.3 on c0: no)!Failed(db on c0: no)"));
+
+    before = a_status(arena, PHASE_DEPLOYING);
+    after = a_status(arena, PHASE_DEPLOYING);
+    release_states_push(&after.deployments, release("app", "c0", DEPLOYMENT_WAITING,
+                                                    "WaitingForDependency", "waiting for db"));
+    release_states_push(&after.deployments, release("web", "c1", DEPLOYMENT_WAITING,
+                                                    "WaitingForDependency", "waiting for db"));
+    release_states_push(&after.deployments,
+                        release("db", "c1", DEPLOYMENT_PENDING, "RepoDownloading", "x"));
+    release_states_push(&after.deployments,
+                        release("db", "c0", DEPLOYMENT_WAITING, "RepoDownloading", "x"));
+    events = stack_events(arena, verdict.stack, STR("7"), &before, &after);
+    rows_expect_str("who waits for one thing is one Event; what passes by itself is none",
+                    text_of(arena, &events),
+                    STR("WaitingForDependency(app, web on c0, c1: waiting for db)"));
 
     before = a_status(arena, PHASE_DELETING);
     release_states_push(&before.deployments,
