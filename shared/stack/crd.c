@@ -1,7 +1,7 @@
 /* crd.c: tables to a structural schema, as YAML.
  *
- * apiextensions.k8s.io/v1; what is structural: kubernetes.io/docs, "Specifying a structural schema".
- * Why the schema is strict where it is: fields.def. Texts are written as JSON strings, which YAML
+ * apiextensions.k8s.io/v1; what is structural: kubernetes.io/docs, "Specifying a structural
+ * schema". Why the schema is strict where it is: fields.def. Texts are written as JSON strings, which YAML
  * reads as they are. */
 #include "stack/crd.h"
 
@@ -380,8 +380,8 @@ void stack_crd_write(struct strbuf *out)
     struct yaml schema = deeper(&version);
     struct yaml root = deeper(&schema);
 
-    line(&top, "# Made from shared/stack/fields.def and status_fields.def by `herd-crdgen crd`; a test "
-               "compares them.");
+    line(&top, "# Made from shared/stack/fields.def and status_fields.def by `herd-crdgen crd`; a "
+               "test compares them.");
     line(&top, "apiVersion: apiextensions.k8s.io/v1");
     line(&top, "kind: CustomResourceDefinition");
     line(&top, "metadata:");

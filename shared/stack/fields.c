@@ -142,7 +142,9 @@ static void doc_table(struct strbuf *out, const struct field_table *table, struc
                                   row->kind == FIELD_STRINGS || row->kind == FIELD_STRUCTS ? "[]"
                                                                                            : "");
 
-        strbuf_fmt(out, "| `%.*s` | %s | ", STR_ARG(path), strchr(field_kind_name(row->kind), ' ') + 1);
+        const char *kind = strchr(field_kind_name(row->kind), ' ') + 1; /* without "a", "an" */
+
+        strbuf_fmt(out, "| `%.*s` | %s | ", STR_ARG(path), kind);
         if (row->flags & FIELD_REQUIRED)
             strbuf_lit(out, "required");
         else if (row->default_.len)
@@ -162,9 +164,10 @@ static void doc_table(struct strbuf *out, const struct field_table *table, struc
 void fields_doc_write(struct strbuf *out)
 {
     strbuf_lit(out, "# Fields of a Stack\n\n"
-                    "Made from `shared/stack/fields.def` by `herd-crdgen fields`; a test compares them.\n"
-                    "An empty default means: nothing, or what `shared/stack/default.h` says follows from "
-                    "other fields.\n\n"
+                    "Made from `shared/stack/fields.def` by `herd-crdgen fields`; a test "
+                    "compares them.\n"
+                    "An empty default means: nothing, or what `shared/stack/default.h` says "
+                    "follows from other fields.\n\n"
                     "| field | type | default | meaning |\n|---|---|---|---|\n");
     doc_table(out, &fields_of_stack_spec, STR("spec"));
 }

@@ -16,7 +16,8 @@ static bool is_counted_out(struct findings *findings, enum rule_id rule)
         problems_add(findings->problems, (struct problem){
             .rule = str_of(row->name),
             .field = STR("spec"),
-            .message = str_fmt(findings->arena, "more than %d findings of %s; the others are not listed",
+            .message = str_fmt(findings->arena,
+                               "more than %d findings of %s; the others are not listed",
                                FINDINGS_PER_RULE_MAX, row->name),
             .way_out = STR("mend those that are listed, then try again"),
             .severity = row->severity,
@@ -57,5 +58,6 @@ struct str finding_did_you_mean(const struct findings *findings, struct str near
 {
     if (!nearest.len)
         return STR("");
-    return str_fmt(findings->arena, "did you mean %.*s?", STR_ARG(finding_shown(findings, nearest)));
+    return str_fmt(findings->arena, "did you mean %.*s?",
+                   STR_ARG(finding_shown(findings, nearest)));
 }

@@ -28,8 +28,8 @@ uint32_t gpu_of_chart(const struct chart *chart); /* that it provides */
 /* Whether a selector lets only clusters with GPUs pass. */
 bool gpu_is_demanded(const struct label_selector *selector);
 
-/* Vendors that `values` (an object or absent, at `at`) asks for; what is wrong with how it asks goes
- * to `findings`. `ret_field` gets the rendered place of the first request, if there is one. */
+/* Vendors that `values` (an object or absent, at `at`) asks for; what is wrong with how it asks
+ * goes to `findings`. `ret_field` gets the rendered place of the first request, if there is one. */
 uint32_t gpu_requests(struct json values, const struct path *at, struct findings *findings,
                       struct str *ret_field);
 

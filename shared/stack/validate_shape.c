@@ -165,15 +165,14 @@ static void check_namespace(struct str namespace_, const struct path *up,
 {
     struct path at = path_field(up, STR("namespace"));
     const char *wrong = namespace_.len ? kube_not_dns1123_label(namespace_) : NULL;
-    struct str shown = namespace_;
 
     if (wrong)
         finding_add(findings, RULE_SHAPE_NAMESPACE, CAUSE_VALUE_INVALID, &at, STR(""), "'%.*s' %s",
-                    STR_ARG(finding_shown(findings, shown)), wrong);
+                    STR_ARG(finding_shown(findings, namespace_)), wrong);
     else if (is_protected(namespace_))
         finding_add(findings, RULE_SHAPE_PROTECTED_NAMESPACE, CAUSE_FORBIDDEN, &at, STR(""),
-                    "'%.*s' belongs to the platform itself, and what runs there can take the cluster",
-                    STR_ARG(shown));
+                    "'%.*s' belongs to the platform itself, and what runs there can take the "
+                    "cluster", STR_ARG(namespace_));
 }
 
 static void check_release_name(const struct chart *chart, const struct path *up,
