@@ -31,8 +31,8 @@ static int failed(struct request *rq, const struct hook *hook, struct str why)
                                  STR_ARG(hook->name), STR_ARG(why)));
 }
 
-/* Where the lab listens in the service's stead; "" if nobody said. */
-static struct str service_address(struct request *rq, struct str namespace_, struct str name)
+/* Where `--service` says that the service listens; "" if it says nothing. */
+static struct str address_by_flag(struct request *rq, struct str namespace_, struct str name)
 {
     struct str key = str_fmt(rq->arena, "%.*s/%.*s", STR_ARG(namespace_), STR_ARG(name));
     struct str found = { "", 0 };
@@ -44,6 +44,30 @@ static struct str service_address(struct request *rq, struct str namespace_, str
         found = str_dup(rq->arena, str_of(address));
     pthread_mutex_unlock(&rq->api->lock);
     return found;
+}
+
+/* Like an API server with no overlay network in between: the Service's own cluster IP. */
+static struct str service_address(struct request *rq, struct str namespace_, struct str name,
+                                  int64_t port)
+{
+    static const struct kube_resource services =
+        KUBE_RESOURCE_INIT("", "v1", "services", "Service", true);
+    struct str by_flag = address_by_flag(rq, namespace_, name);
+    struct str text;
+    struct json service;
+    struct error err;
+
+    if (by_flag.len)
+        return by_flag;
+    if (api_get(rq->api, rq->arena, STR("local"), &services, namespace_, name, &text, &err) < 0 ||
+        json_read(rq->arena, text, &json_limits_default, &service, &err) < 0)
+        return by_flag;
+
+    struct str ip = json_str(json_walk(service, "spec", "clusterIP", NULL));
+
+    if (ip.len == 0 || str_eq(ip, STR("None")))
+        return by_flag;
+    return str_fmt(rq->arena, "%.*s:%lld", STR_ARG(ip), (long long)port);
 }
 
 /* Fill in url and certificate checks; false: a service that nobody gave an address. */
@@ -66,7 +90,7 @@ static bool address_call(struct request *rq, struct hook *hook)
         return true;
     }
     json_int64(json_get(service, STR("port")), &port);
-    address = service_address(rq, namespace_, name);
+    address = service_address(rq, namespace_, name, port);
     hook->call.server_name =
         str_fmt(rq->arena, "%.*s.%.*s.svc", STR_ARG(name), STR_ARG(namespace_));
     hook->call.url = str_fmt(rq->arena, "https://%.*s%s%.*s?%.*s", STR_ARG(address),
@@ -155,8 +179,9 @@ static int prepare(const struct admission_facts *facts, struct hook *hook, bool 
     if (!address_call(rq, hook))
         return failed(rq, hook,
                       str_fmt(rq->arena,
-                              "failed to call webhook: Post \"%.*s\": service has no address: start "
-                              "herd-lab with --service namespace/name=host:port",
+                              "failed to call webhook: Post \"%.*s\": service has no address: give the "
+                              "Service a clusterIP, or start herd-lab with --service "
+                              "namespace/name=host:port",
                               STR_ARG(hook->shown_url)));
     pthread_mutex_lock(&rq->api->lock);
     hook->uid = object_uid(rq->arena, &rq->api->rng);

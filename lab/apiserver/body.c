@@ -1,5 +1,6 @@
 /* body.c: from the bytes of a request to an object in shape. */
 #include "lab/apiserver/object.h"
+#include "lab/apiserver/protobuf.h"
 #include "lab/apiserver/request.h"
 #include "text/yaml.h"
 
@@ -12,16 +13,29 @@ static const struct json_limits limits = {
     .string_max = 2 * 1024 * 1024,
 };
 
+/* What a protobuf body holds: the kind's type, or the options of a deletion. */
+static const struct schema *type_of_body(const struct request *rq)
+{
+    if (rq->verb == VERB_DELETE || rq->verb == VERB_DELETE_COLLECTION)
+        return map_get(rq->api->builtin->types, STR("DeleteOptions"));
+    return rq->kind->schema;
+}
+
 int body_read(struct request *rq, struct str content_type, struct str body,
               struct value **ret_value)
 {
     struct yaml_documents documents;
     struct error err;
 
-    if (str_find(content_type, STR("protobuf"), 0) >= 0)
-        return fail(&rq->failure, 415, "UnsupportedMediaType",
-                    "the body of the request was in an unknown format - accepted media types "
-                    "include: application/json, application/yaml");
+    if (str_find(content_type, STR("protobuf"), 0) >= 0) {
+        if (protobuf_read(rq->arena, rq->api->builtin->types, type_of_body(rq), body, ret_value,
+                          &err) != 0)
+            return fail(&rq->failure, 415, "UnsupportedMediaType",
+                        "the body of the request was in an unknown format - accepted media types "
+                        "include: application/json, application/yaml (%s)",
+                        err.text);
+        return 0;
+    }
     if (str_find(content_type, STR("yaml"), 0) >= 0) {
         if (yaml_read(rq->arena, body, &documents, &err) != 0)
             return fail_bad_request(&rq->failure,

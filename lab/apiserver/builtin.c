@@ -60,7 +60,7 @@ static const struct scalar {
     { "long", SCHEMA_INTEGER, "int64", false },   { "number", SCHEMA_NUMBER, "", false },
     { "boolean", SCHEMA_BOOLEAN, "", false },     { "time", SCHEMA_STRING, "date-time", false },
     { "bytes", SCHEMA_STRING, "byte", false },    { "quantity", SCHEMA_ANY, "", true },
-    { "intstr", SCHEMA_ANY, "", true },
+    { "intstr", SCHEMA_ANY, "int-or-string", true },
 };
 
 struct str kind_api_version(struct arena *arena, const struct kind *kind)
@@ -114,6 +114,7 @@ static struct schema *described(struct arena *arena, const struct schema *of, co
 
     *s = *of;
     s->description = str_of(help);
+    s->described = true;
     s->merge_key = str_of(merge);
     if (s->type == SCHEMA_ARRAY && s->merge_key.len) {
         s->list = str_eq(s->merge_key, STR("+")) ? SCHEMA_LIST_SET : SCHEMA_LIST_MAP;

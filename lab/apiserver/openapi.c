@@ -190,7 +190,7 @@ static const char protobuf_v2[] = "\x0a\x03"
 static void answer_v2(struct http_request_of_api *h)
 {
     if (str_find(h->accept, STR("proto-openapi"), 0) >= 0)
-        http_answer(h->exchange, 200, "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+        http_answer(h->exchange, 200, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
                     str_make(protobuf_v2, sizeof(protobuf_v2) - 1));
     else
         answer_json(h, 200,

@@ -31,6 +31,7 @@ LIST_DEFINE(schema_list_of, const struct schema *)
 struct schema {
     enum schema_type type;
     bool nullable, preserve_unknown, int_or_string, embedded, atomic_map;
+    bool described; /* the description is that of a field, not of its type */
     struct str name;   /* of a built-in type, e.g. "PodSpec"; "" = anonymous */
     struct str format; /* "int32", "date-time", ... */
     struct str description;

@@ -123,7 +123,7 @@ static void write_reference(const struct schema *s, struct json_writer *w)
                              STR_ARG(schema_key(out->arena, s->name)));
 
     json_open_object(w);
-    if (s->description.len)
+    if (s->described)
         json_field_str(w, "description", s->description);
     json_put_key(w, STR("allOf"));
     json_open_array(w);

@@ -1,0 +1,268 @@
+/* protobuf.c: the wire format (protobuf.dev/programming-guides/encoding), read along the schema of
+ * the type: "k8s\0", then runtime.Unknown { typeMeta = 1 { apiVersion = 1, kind = 2 }, raw = 2 }. */
+#include "lab/apiserver/protobuf.h"
+
+#include "text/base64.h"
+#include "text/time.h"
+
+enum { DEPTH_MAX = 32, WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
+
+static const struct row {
+    const char *type;
+    uint64_t number;
+    const char *name;
+} rows[] = {
+#define PB(type, number, name) { #type, number, #name },
+#include "lab/apiserver/protobuf.def"
+#undef PB
+};
+
+struct reader {
+    struct arena *arena;
+    const struct map *types;
+    int depth;
+};
+
+/* One field of a message. */
+struct field {
+    uint64_t number;
+    unsigned wire;
+    uint64_t varint;
+    struct str bytes;
+};
+
+static bool take_varint(struct str *rest, uint64_t *ret_number)
+{
+    uint64_t number = 0;
+
+    for (unsigned shift = 0; shift < 64 && rest->len; shift += 7) {
+        unsigned char byte = (unsigned char)rest->at[0];
+
+        *rest = str_slice(*rest, 1, rest->len);
+        number |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            *ret_number = number;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int take_field(struct str *rest, struct field *ret_field, struct error *err)
+{
+    struct field f = { 0 };
+    uint64_t key, len = 0;
+
+    if (!take_varint(rest, &key))
+        return error_set(err, ERROR_SYNTAX, "protobuf: cut off");
+    f.number = key >> 3;
+    f.wire = (unsigned)(key & 7);
+    if (f.wire == WIRE_VARINT) {
+        if (!take_varint(rest, &f.varint))
+            return error_set(err, ERROR_SYNTAX, "protobuf: cut off");
+    } else if (f.wire == WIRE_BYTES || f.wire == WIRE_64 || f.wire == WIRE_32) {
+        len = f.wire == WIRE_64 ? 8 : 4;
+        if ((f.wire == WIRE_BYTES && !take_varint(rest, &len)) || len > rest->len)
+            return error_set(err, ERROR_SYNTAX, "protobuf: cut off");
+        f.bytes = str_slice(*rest, 0, (size_t)len);
+        *rest = str_slice(*rest, (size_t)len, rest->len);
+    } else {
+        return error_set(err, ERROR_SYNTAX, "protobuf: wire type %u", f.wire);
+    }
+    *ret_field = f;
+    return 0;
+}
+
+/* The last value of a field in a small message; false if it is not there. */
+static bool find_field(struct str message, uint64_t number, struct field *ret_field)
+{
+    struct field f;
+    struct error err;
+    bool found = false;
+
+    while (message.len && take_field(&message, &f, &err) == 0)
+        if (f.number == number) {
+            *ret_field = f;
+            found = true;
+        }
+    return found;
+}
+
+static int read_message(struct reader *r, const struct schema *type, struct str message,
+                        struct value **ret_value, struct error *err);
+
+/* metav1.Time and MicroTime { seconds = 1, nanos = 2 }. The zero time is null. */
+static struct value *read_time(struct reader *r, const struct schema *s, struct str message)
+{
+    struct field seconds = { 0 }, nanos = { 0 };
+    int64_t ms;
+
+    if (!find_field(message, 1, &seconds))
+        return value_null(r->arena);
+    find_field(message, 2, &nanos);
+    ms = (int64_t)seconds.varint * 1000 + (int64_t)nanos.varint / 1000000;
+    (void)s;
+    return value_str(r->arena, nanos.varint ? time_rfc3339_micro(r->arena, ms)
+                                            : time_rfc3339(r->arena, ms));
+}
+
+/* Quantity { string = 1 }; IntOrString { type = 1, intVal = 2, strVal = 3 }. */
+static struct value *read_int_or_string(struct reader *r, const struct schema *s,
+                                        struct str message)
+{
+    struct field type = { 0 }, value = { 0 };
+    bool is_quantity = s->format.len == 0;
+
+    if (is_quantity) {
+        find_field(message, 1, &value);
+        return value_str(r->arena, value.bytes);
+    }
+    find_field(message, 1, &type);
+    find_field(message, type.varint ? 3 : 2, &value);
+    return type.varint ? value_str(r->arena, value.bytes)
+                       : value_int(r->arena, (int64_t)(int32_t)value.varint);
+}
+
+/* A message in which nothing is said: Go's encoder writes empty strings and empty structs out. */
+static bool is_void(const struct field *f, int depth)
+{
+    struct str rest = f->bytes;
+    struct field inner;
+    struct error err;
+
+    if (f->wire == WIRE_VARINT)
+        return f->varint == 0;
+    while (rest.len)
+        if (depth > DEPTH_MAX || take_field(&rest, &inner, &err) != 0 ||
+            !is_void(&inner, depth + 1))
+            return false;
+    return true;
+}
+
+static int read_one(struct reader *r, const struct schema *s, const struct field *f,
+                    struct value **ret_value, struct error *err)
+{
+    if (s->int_or_string) {
+        *ret_value = read_int_or_string(r, s, f->bytes);
+        return 0;
+    }
+    switch (s->type) {
+    case SCHEMA_STRING:
+        *ret_value = str_eq(s->format, STR("date-time")) ? read_time(r, s, f->bytes)
+                     : str_eq(s->format, STR("byte"))
+                         ? value_str(r->arena, base64_encode(r->arena, f->bytes))
+                         : value_str(r->arena, f->bytes);
+        return 0;
+    case SCHEMA_INTEGER:
+        *ret_value = value_int(r->arena, (int64_t)f->varint);
+        return 0;
+    case SCHEMA_BOOLEAN:
+        *ret_value = value_bool(r->arena, f->varint != 0);
+        return 0;
+    case SCHEMA_OBJECT:
+        return read_message(r, s, f->bytes, ret_value, err);
+    case SCHEMA_NUMBER:
+    case SCHEMA_ARRAY:
+    case SCHEMA_ANY:
+        break;
+    }
+    return error_set(err, ERROR_MEDIA_TYPE, "herd-lab does not read this field from protobuf");
+}
+
+static int put_entry(struct reader *r, const struct schema *s, const struct field *f,
+                     struct value *map, struct error *err)
+{
+    struct field key = { 0 }, field = { .wire = WIRE_BYTES };
+    struct value *value;
+
+    find_field(f->bytes, 1, &key);
+    find_field(f->bytes, 2, &field);
+    if (read_one(r, s->additional, &field, &value, err) != 0)
+        return -1;
+    value_set(r->arena, map, key.bytes, value);
+    return 0;
+}
+
+static const char *name_of(struct str type, uint64_t number)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].number == number && str_eq(type, str_of(rows[i].type)))
+            return rows[i].name;
+    return NULL;
+}
+
+static int put_field(struct reader *r, const struct schema *type, const struct field *f,
+                     struct value *object, struct error *err)
+{
+    const char *name = name_of(type->name, f->number);
+    const struct schema *s = name ? schema_property(type, str_of(name)) : NULL;
+    struct value *held, *value;
+
+    if ((!s || (s->type == SCHEMA_ANY && !s->int_or_string)) && is_void(f, 0))
+        return 0;
+    if (!s)
+        return error_set(err, ERROR_MEDIA_TYPE,
+                         "herd-lab does not read field %llu of %.*s from protobuf",
+                         (unsigned long long)f->number, STR_ARG(type->name));
+    held = value_get(object, str_of(name));
+    if (s->type == SCHEMA_OBJECT && s->additional) {
+        held = value_object_at(r->arena, object, str_of(name));
+        return held ? put_entry(r, s, f, held, err) : 0;
+    }
+    if (read_one(r, s->type == SCHEMA_ARRAY ? s->items : s, f, &value, err) != 0)
+        return error_wrap(err, "%.*s.%s", STR_ARG(type->name), name);
+    if (s->type == SCHEMA_ARRAY) {
+        if (!held) {
+            held = value_array(r->arena);
+            value_set(r->arena, object, str_of(name), held);
+        }
+        value_append(held, value);
+    } else if (value_kind(value) != JSON_NULL &&
+               !(s->type == SCHEMA_STRING && value_text(value).len == 0)) {
+        /* Go's encoder writes empty strings too; they mean "not set". */
+        value_set(r->arena, object, str_of(name), value);
+    }
+    return 0;
+}
+
+static int read_message(struct reader *r, const struct schema *type, struct str message,
+                        struct value **ret_value, struct error *err)
+{
+    struct value *object = value_object(r->arena);
+    struct field f;
+
+    if (++r->depth > DEPTH_MAX)
+        return error_set(err, ERROR_SYNTAX, "protobuf: nested too deeply");
+    while (message.len)
+        if (take_field(&message, &f, err) != 0 || put_field(r, type, &f, object, err) != 0)
+            return -1;
+    r->depth--;
+    *ret_value = object;
+    return 0;
+}
+
+int protobuf_read(struct arena *arena, const struct map *types, const struct schema *type,
+                  struct str body, struct value **ret_value, struct error *err)
+{
+    struct reader r = { arena, types, 0 };
+    struct str magic = str_make("k8s\0", 4);
+    struct field meta, raw = { 0 }, text;
+    struct value *object;
+
+    if (!str_starts(body, magic))
+        return error_set(err, ERROR_SYNTAX, "protobuf: does not begin with \"k8s\" and a zero");
+    body = str_slice(body, magic.len, body.len);
+    find_field(body, 2, &raw);
+    if (!type || type->name.len == 0)
+        return error_set(err, ERROR_MEDIA_TYPE, "custom resources have no protobuf form");
+    if (read_message(&r, type, raw.bytes, &object, err) != 0)
+        return -1;
+    if (find_field(body, 1, &meta)) {
+        if (find_field(meta.bytes, 1, &text))
+            value_set(arena, object, STR("apiVersion"), value_str(arena, text.bytes));
+        if (find_field(meta.bytes, 2, &text))
+            value_set(arena, object, STR("kind"), value_str(arena, text.bytes));
+    }
+    *ret_value = object;
+    return 0;
+}
