@@ -1,0 +1,47 @@
+/* review_builder.c: the checks of an answer are those of the API server:
+ * k8s.io/apiserver/pkg/admission/plugin/webhook/request/admissionreview.go. */
+#include "support/rows.h"
+
+#include "support/review_builder.h"
+#include "support/stack_builder.h"
+
+struct str a_review(struct arena *arena, const char *uid, const char *operation, struct str object,
+                    struct str old_object)
+{
+    return str_fmt(
+        arena,
+        "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\",\"request\":{\"uid\":"
+        "\"%s\",\"kind\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"kind\":\"Stack\"},"
+        "\"resource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":\"stacks\"},"
+        "\"requestKind\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"kind\":\"Stack\"},"
+        "\"requestResource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":"
+        "\"stacks\"},\"name\":\"s\",\"namespace\":\"default\",\"operation\":\"%s\",\"userInfo\":"
+        "{\"username\":\"ann\",\"groups\":[\"system:authenticated\"]},\"object\":%.*s,"
+        "\"oldObject\":%.*s,\"dryRun\":false,\"options\":{\"kind\":\"CreateOptions\","
+        "\"apiVersion\":\"meta.k8s.io/v1\"}}}",
+        uid, operation, STR_ARG(object), STR_ARG(old_object));
+}
+
+struct json review_response(struct arena *arena, const char *row, struct str answer,
+                            const char *uid)
+{
+    struct json review = test_json(arena, answer);
+    struct json response = json_get(review, STR("response"));
+    bool has_patch = json_is(json_get(response, STR("patch")), JSON_STRING);
+    struct str patch_type = json_str(json_get(response, STR("patchType")));
+
+    rows_expect_str(row, json_str(json_get(review, STR("kind"))), STR("AdmissionReview"));
+    rows_expect_str(row, json_str(json_get(review, STR("apiVersion"))), STR("admission.k8s.io/v1"));
+    rows_expect_str(row, json_str(json_get(response, STR("uid"))), str_of(uid));
+    rows_expect(row, json_is(json_get(response, STR("allowed")), JSON_BOOL), "a verdict");
+    rows_expect_str(row, patch_type, has_patch ? STR("JSONPatch") : STR(""));
+    if (!json_bool(json_get(response, STR("allowed")))) {
+        int64_t code = 0;
+
+        rows_expect(row, json_int64(json_walk(response, "status", "code", NULL), &code), "a code");
+        rows_expect(row, code >= 400 && code < 600, "an error's code");
+        rows_expect(row, !has_patch, "no patch with a refusal");
+        rows_expect(row, json_str(json_walk(response, "status", "message", NULL)).len, "a message");
+    }
+    return response;
+}

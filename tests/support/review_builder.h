@@ -1,0 +1,17 @@
+/* review_builder.h: AdmissionReviews of Stacks for tests, as the API server writes them, and what an
+ * answer says. */
+#ifndef HERD_TESTS_SUPPORT_REVIEW_BUILDER_H
+#define HERD_TESTS_SUPPORT_REVIEW_BUILDER_H
+
+#include "text/json.h"
+
+/* `object` and `old_object` are JSON; `operation` is "CREATE", "UPDATE" or "DELETE". */
+struct str a_review(struct arena *arena, const char *uid, const char *operation, struct str object,
+                    struct str old_object);
+
+/* The response of an AdmissionReview; the test fails, with `row`, if it is not one for `uid` that
+ * an API server takes: kind, patch and patchType together, a refusal with an error's code. */
+struct json review_response(struct arena *arena, const char *row, struct str answer,
+                            const char *uid);
+
+#endif

@@ -1,0 +1,178 @@
+/* options_test.c: what `herd-webhook serve` takes, and the line for each thing that it does not. */
+#include "support/rows.h"
+
+#include "webhook/options.h"
+
+enum { WORDS_MAX = 6 };
+
+/* As main does it. "" or the error's text. */
+static struct str read_words(struct arena *arena, const char *const *words, uint32_t processors,
+                             struct webhook_options *ret_options)
+{
+    char *argv[WORDS_MAX + 2] = { (char *)(uintptr_t)"herd-webhook" };
+    struct flag_values flags;
+    struct error err;
+    int argc = 1;
+
+    for (; argc <= WORDS_MAX && words[argc - 1]; argc++)
+        argv[argc] = (char *)(uintptr_t)words[argc - 1];
+    if (flags_parse(webhook_program.flags, webhook_program.flag_count, argc, argv, NULL, arena,
+                    &flags, &err) < 0 ||
+        webhook_options_read(arena, &flags, processors, ret_options, &err) < 0)
+        return str_dup(arena, str_of(err.text));
+    return STR("");
+}
+
+static void what_cannot_be_used_is_told(void **state)
+{
+    static const struct {
+        const char *row;
+        const char *words[WORDS_MAX];
+        const char *want;
+    } rows[] = {
+        { "nothing", { NULL }, "say what to do: herd-webhook serve [flags]; --help lists them" },
+        { "another word", { "sreve" },
+          "say what to do: herd-webhook serve [flags]; --help lists them" },
+        { "a word too many", { "serve", "now" },
+          "say what to do: herd-webhook serve [flags]; --help lists them" },
+        { "an address without a port", { "serve", "--listen=127.0.0.1" },
+          "--listen: '127.0.0.1' is not an address and port; write it like 127.0.0.1:8443, "
+          "[::1]:8443 or :8443" },
+        { "a port that is none", { "serve", "--listen=:65536" },
+          "--listen: ':65536' is not an address and port; write it like 127.0.0.1:8443, "
+          "[::1]:8443 or :8443" },
+        { "the same of the plain port", { "serve", "--metrics-listen=x" },
+          "--metrics-listen: 'x' is not an address and port; write it like 127.0.0.1:8443, "
+          "[::1]:8443 or :8443" },
+        { "too many threads", { "serve", "--threads=9" },
+          "--threads: 9 is out of bounds; it must be 0 to 8" },
+        { "a drain beyond a pod's patience", { "serve", "--drain=2m" },
+          "--drain: 2m is out of bounds; it must be 0 to 60000 ms" },
+        { "a drain without a unit", { "serve", "--drain=10" },
+          "--drain: '10' is not a duration; write it like 30s, 250ms or 1h30m" },
+        { "a level that is none", { "serve", "--log-level=loud" },
+          "--log-level: 'loud' is not one of debug|info|warn|error" },
+        { "two places to read clusters from", { "serve", "--in-cluster", "--kubeconfig=f" },
+          "--in-cluster excludes --kubeconfig and --context; give one of both" },
+        { "a context within the cluster", { "serve", "--in-cluster", "--context=c" },
+          "--in-cluster excludes --kubeconfig and --context; give one of both" },
+        { "a context of nothing", { "serve", "--context=c" },
+          "--context names a context of --kubeconfig, which is not set; give both" },
+        { "a severity without a rule", { "serve", "--rule-severity=warn" },
+          "--rule-severity: 'warn' is not rule=severity, e.g. gpu.no-provider=deny" },
+        { "a hole in the list", { "serve", "--rule-severity=graph.cycle=warn,,graph.itself=warn" },
+          "--rule-severity: '' is not rule=severity, e.g. gpu.no-provider=deny" },
+        { "a rule with a slip", { "serve", "--rule-severity=graph.cicle=warn" },
+          "--rule-severity: there is no rule 'graph.cicle'; did you mean graph.cycle?" },
+        { "a rule that is far from all", { "serve", "--rule-severity=x=warn" },
+          "--rule-severity: there is no rule 'x'; docs/rules.md lists them" },
+        { "a severity that is none", { "serve", "--rule-severity=graph.cycle=maybe" },
+          "--rule-severity: graph.cycle: 'maybe' is not a severity; write deny, warn or off" },
+        { "a rule twice", { "serve", "--rule-severity=graph.cycle=warn,graph.cycle=deny" },
+          "--rule-severity: graph.cycle stands twice; keep one of the two" },
+        { "what is no Stack cannot pass", { "serve", "--rule-severity=shape.kind=off" },
+          "--rule-severity: shape.kind can only deny: what is no Stack cannot be judged as one; "
+          "leave it out" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct webhook_options options = { .drain_ms = -7 };
+
+        rows_expect_str(rows[i].row, read_words(arena, rows[i].words, 2, &options),
+                        str_of(rows[i].want));
+        rows_expect_int(rows[i].row, options.drain_ms, -7);
+    }
+}
+
+static void defaults_serve(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const char *const words[] = { "serve", NULL };
+    struct rule_severities severities = rule_severities_default();
+    struct webhook_options options;
+
+    (void)state;
+    rows_expect_str("no flag is needed", read_words(arena, words, 2, &options), STR(""));
+    rows_expect_str("all addresses", str_of(options.listen_host), STR(""));
+    rows_expect_int("review port", options.listen_port, 8443);
+    rows_expect_int("plain port", options.metrics_port, 8080);
+    rows_expect_int("drain", options.drain_ms, 10000);
+    rows_expect("nothing is watched", !options.in_cluster && !*options.kubeconfig, "unset");
+    rows_expect("https only", !options.plain_http_allowed, "off");
+    assert_memory_equal(&options.severities, &severities, sizeof(severities));
+}
+
+static void all_is_taken_over(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const char *const words[] = { "serve",
+                                  "--listen=[::1]:1",
+                                  "--kubeconfig=f",
+                                  "--context=c",
+                                  "--rule-severity= graph.cycle = warn , gpu.no-provider=deny",
+                                  "--allow-plain-http-repos",
+                                  NULL };
+    struct webhook_options options;
+
+    (void)state;
+    rows_expect_str("taken", read_words(arena, words, 2, &options), STR(""));
+    rows_expect_str("host", str_of(options.listen_host), STR("::1"));
+    rows_expect_str("kubeconfig", str_of(options.kubeconfig), STR("f"));
+    rows_expect_str("context", str_of(options.context), STR("c"));
+    rows_expect_int("a rule that warns", options.severities.of[RULE_GRAPH_CYCLE], SEVERITY_WARN);
+    rows_expect_int("a rule that denies", options.severities.of[RULE_GPU_NO_PROVIDER],
+                    SEVERITY_DENY);
+    rows_expect_int("the others stay", options.severities.of[RULE_GRAPH_ITSELF], SEVERITY_DENY);
+    rows_expect("plain http", options.plain_http_allowed, "on");
+}
+
+static void threads_follow_processors(void **state)
+{
+    static const struct {
+        const char *row;
+        const char *words[3];
+        uint32_t processors;
+        uint32_t want;
+    } rows[] = {
+        { "one for each processor", { "serve" }, 3, 3 },
+        { "four at most", { "serve" }, 64, 4 },
+        { "one if nobody knows", { "serve" }, 0, 1 },
+        { "as many as asked for", { "serve", "--threads=8" }, 2, 8 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct webhook_options options = { .event_threads = 0 };
+
+        rows_expect_str(rows[i].row,
+                        read_words(arena, rows[i].words, rows[i].processors, &options), STR(""));
+        rows_expect_int(rows[i].row, options.event_threads, rows[i].want);
+    }
+}
+
+static void the_version_needs_nothing_else(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const char *const words[] = { "--version", "--listen=x", NULL };
+    struct webhook_options options;
+
+    (void)state;
+    rows_expect_str("taken", read_words(arena, words, 1, &options), STR(""));
+    rows_expect("version", options.version, "asked for");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_used_is_told),
+        cmocka_unit_test(defaults_serve),
+        cmocka_unit_test(all_is_taken_over),
+        cmocka_unit_test(threads_follow_processors),
+        cmocka_unit_test(the_version_needs_nothing_else),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
