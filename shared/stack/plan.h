@@ -1,7 +1,13 @@
 /* plan.h: what should be done next about a Stack, and in what state each of its releases is.
  *
  * Pure. At most one next action for each release; a reached state plans none. Deletion is the same
- * function: a plan made of removals in reverse order. */
+ * function: a plan made of removals in reverse order.
+ *
+ * How to use it: write the status first, by the resourceVersion that the plan was made from; only
+ * when that is known to have succeeded carry out the actions that change something (each stands in
+ * the status as requested_ms). Without an answer to the write, plan anew. Plan and status borrow
+ * strings from the Stack, from what was observed and from the status before. Whoever plans sees its
+ * own last write first. */
 #ifndef HERD_STACK_PLAN_H
 #define HERD_STACK_PLAN_H
 

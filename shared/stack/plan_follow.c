@@ -337,6 +337,20 @@ static void follow_unasked(struct planner *p, struct slot *s)
     }
 }
 
+/* A cluster that is only not read yet, as all are when a controller starts: what the status says
+ * stands, so that a restart writes nothing. Unless it says deployed of what is not wanted so. */
+static bool keep_unread(const struct planner *p, struct slot *s)
+{
+    const struct release_state *b = s->before;
+
+    if (plan_cluster(p, s)->state != CLUSTER_UNREAD || !b || b->state == DEPLOYMENT_UNKNOWN ||
+        (b->state == DEPLOYMENT_DEPLOYED &&
+         (!s->desired || !str_eq(b->digest, s->desired->digest))))
+        return false;
+    plan_set(s, b->state, b->reason, b->message);
+    return true;
+}
+
 static void follow_unseen(struct planner *p, struct slot *s)
 {
     const struct observed_cluster *c = plan_cluster(p, s);
@@ -387,12 +401,23 @@ static void see_again(struct planner *p, struct slot *s)
     s->before = before;
 }
 
+/* An App may be as wanted slightly before its operation ends. */
+static bool is_enough(const struct planner *p, const struct slot *s, enum asked asked)
+{
+    const struct observed_release *app = s->app;
+
+    return s->desired && app && app->phase == RELEASE_DEPLOYED && plan_is_ours(p, app) &&
+           str_eq(app->digest, s->desired->digest) && !s->running->uninstall &&
+           (asked == ASKED_NOTHING || is_done(p, s, asked));
+}
+
 void plan_follow(struct planner *p, struct slot *s)
 {
     enum asked asked;
 
     if (plan_cluster(p, s)->state != CLUSTER_READ) {
-        follow_unseen(p, s);
+        if (!keep_unread(p, s))
+            follow_unseen(p, s);
         return;
     }
     if (s->before && s->before->state == DEPLOYMENT_UNKNOWN)
@@ -402,11 +427,7 @@ void plan_follow(struct planner *p, struct slot *s)
         follow_repo(p, s);
         return;
     }
-    /* An App may be as wanted slightly before its operation ends: that is enough. */
-    if (s->running && !is_done(p, s, asked) &&
-        !(asked == ASKED_NOTHING && s->desired && s->app && s->app->phase == RELEASE_DEPLOYED &&
-          plan_is_ours(p, s->app) && str_eq(s->app->digest, s->desired->digest) &&
-          !s->running->uninstall)) {
+    if (s->running && !is_enough(p, s, asked)) {
         follow_running(p, s, asked);
         return;
     }

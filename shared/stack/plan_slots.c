@@ -5,6 +5,8 @@
 
 #include "base/limits.h"
 
+#include <stdlib.h>
+
 /* Names of Kubernetes objects hold no newline, so it keeps the parts of a key apart. */
 static struct str key2(struct arena *arena, struct str a, struct str b)
 {
@@ -244,11 +246,23 @@ static void add_wanted(struct planner *p, uint32_t cluster, const struct sight *
     }
 }
 
-/* What is there, or may be, and is not wanted. */
+static int by_release(const void *a, const void *b)
+{
+    const struct release_state *x = &((const struct slot *)a)->now;
+    const struct release_state *y = &((const struct slot *)b)->now;
+    int order = str_cmp(x->chart_name, y->chart_name);
+
+    if (order == 0)
+        order = str_cmp(x->namespace_, y->namespace_);
+    return order ? order : str_cmp(x->release_name, y->release_name);
+}
+
+/* What is there, or may be, and is not wanted; in an order that is not that of what was seen. */
 static void add_unwanted(struct planner *p, uint32_t cluster, const struct sight *sight,
                          struct map *taken, struct map *before)
 {
     const struct observed_cluster *o = p->clusters[cluster].observed;
+    uint32_t first = p->slots.count;
 
     for (uint32_t i = 0; i < map_count(before); i++) {
         const struct release_state *b = map_value(before, i);
@@ -265,6 +279,8 @@ static void add_unwanted(struct planner *p, uint32_t cluster, const struct sight
         if (plan_is_ours(p, app) && !map_get(taken, key2(p->arena, app->namespace_, app->name)))
             add_slot(p, cluster, sight, taken, names, NULL);
     }
+    if (p->slots.count - first > 1)
+        qsort(&p->slots.items[first], p->slots.count - first, sizeof(struct slot), by_release);
 }
 
 static void index_charts(struct planner *p, struct cluster_part *c)

@@ -225,8 +225,10 @@ static int source_value(struct arena *arena, const struct values_source *source,
         value = value_object(arena);
     if (value_kind(value) != JSON_OBJECT)
         return error_set(err, ERROR_INVALID,
-                         "%.*s holds a %s; values must be a map of names to values",
-                         STR_ARG(source->name), json_kind_name(value_kind(value)));
+                         "%.*s holds %s %s; values must be a map of names to values",
+                         STR_ARG(source->name),
+                         value_kind(value) == JSON_ARRAY ? "an" : "a",
+                         json_kind_name(value_kind(value)));
     *ret_value = value;
     return 0;
 }

@@ -161,6 +161,10 @@ static void says_what_it_waits_for(void **state)
           "op db@a o1 running; plan", "", "db@a=Deploying/OperationRunning", "Deploying", NULL },
         { "an unread cluster is no empty cluster", "db", NULL, NULL, NULL,
           "cluster a unread; plan", "", "db@a=Unknown/ClusterUnread", "Pending", NULL },
+        { "an unread cluster is not said to be as a changed spec wants it", "db", NULL, NULL,
+          "\"overrides\":[{\"clusterIds\":[\"a\"],\"charts\":[{\"name\":\"db\",\"values\":{\"n\":2}"
+          "}]}]", "cluster a; app db@a deployed 1; plan; change; cluster a unread; plan", "",
+          "db@a=Unknown/ClusterUnread", "Deploying", NULL },
         { "a cluster that is gone is left out, and told", "db", NULL, NULL, NULL,
           "cluster a; cluster b gone; app db@a deployed 1; plan", "", "db@a=Deployed/Deployed",
           "Deployed", "Rancher has no such cluster: b" },

@@ -1,0 +1,147 @@
+/* release_test.c: what a chart is to be on a cluster, its digest, and values merged by Helm's rule. */
+#include "support/rows.h"
+
+#include "support/observed_builder.h"
+
+static struct json json_of(struct arena *arena, const char *text)
+{
+    struct json json = { NULL, 0 };
+    struct error err = { 0 };
+
+    if (text[0] && json_read(arena, str_of(text), &json_limits_default, &json, &err) < 0)
+        fail_msg("%s: %s", text, err.text);
+    return json;
+}
+
+static struct desired_release desire(struct arena *arena, const char *members, const char *labels)
+{
+    const struct stack *stack = scene_stack(arena, "db api<db", members, "");
+    struct desired_release desired = { .digest = STR("") };
+    struct error err = { 0 };
+
+    if (release_desire(arena, stack, 1, STR("c-1"), json_of(arena, labels),
+                       STR("{\"b\":{\"x\":1,\"y\":2},\"a\":[1]}"), &desired, &err) < 0)
+        fail_msg("%s", err.text);
+    return desired;
+}
+
+#define OVERRIDE(where, what) "\"overrides\":[{" where ",\"charts\":[{\"name\":\"api\"," what "}]}]"
+
+static void lays_overrides_over(void **state)
+{
+    static const struct {
+        const char *row, *members, *labels, *values, *version;
+        bool skip;
+    } rows[] = {
+        { "no override: keys sorted", "", "", "{\"a\":[1],\"b\":{\"x\":1,\"y\":2}}", "1.2.3", false },
+        { "by id: maps merge, null deletes", OVERRIDE("\"clusterIds\":[\"c-1\"]",
+          "\"values\":{\"b\":{\"x\":null,\"z\":3}}"), "", "{\"a\":[1],\"b\":{\"y\":2,\"z\":3}}",
+          "1.2.3", false },
+        { "lists replace", OVERRIDE("\"clusterIds\":[\"c-1\"]", "\"values\":{\"a\":[2]}"), "",
+          "{\"a\":[2],\"b\":{\"x\":1,\"y\":2}}", "1.2.3", false },
+        { "by label", OVERRIDE("\"selector\":{\"matchLabels\":{\"gpu\":\"true\"}}",
+          "\"version\":\"2.0.0\""), "{\"gpu\":\"true\"}", "{\"a\":[1],\"b\":{\"x\":1,\"y\":2}}",
+          "2.0.0", false },
+        { "not where the label differs", OVERRIDE("\"selector\":{\"matchLabels\":{\"gpu\":\"true\"}}",
+          "\"version\":\"2.0.0\""), "{\"gpu\":\"false\"}", "{\"a\":[1],\"b\":{\"x\":1,\"y\":2}}",
+          "1.2.3", false },
+        { "skip", OVERRIDE("\"clusterIds\":[\"c-2\",\"c-1\"]", "\"skip\":true"), "",
+          "{\"a\":[1],\"b\":{\"x\":1,\"y\":2}}", "1.2.3", true },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct desired_release d = desire(arena, rows[i].members, rows[i].labels);
+
+        rows_expect_str(rows[i].row, d.values, str_of(rows[i].values));
+        rows_expect_str(rows[i].row, d.version, str_of(rows[i].version));
+        rows_expect_int(rows[i].row, d.skip, rows[i].skip);
+        rows_expect_str(rows[i].row, d.depends_on, STR("db"));
+        rows_expect(rows[i].row, d.digest.len == 71 && str_starts(d.digest, STR("sha256:")),
+                    "the digest is one");
+    }
+    (void)state;
+}
+
+static void digests_what_makes_another_release(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str plain = desire(arena, "", "").digest;
+
+    rows_expect_str("equal for equal", desire(arena, "", "").digest, plain);
+    rows_expect_str("an override elsewhere changes nothing",
+                    desire(arena, OVERRIDE("\"clusterIds\":[\"c-9\"]", "\"version\":\"2.0.0\""),
+                           "").digest, plain);
+    rows_expect("values count",
+                !str_eq(desire(arena, OVERRIDE("\"clusterIds\":[\"c-1\"]", "\"values\":{\"q\":1}"),
+                               "").digest, plain), "another digest");
+    rows_expect("the version counts",
+                !str_eq(desire(arena, OVERRIDE("\"clusterIds\":[\"c-1\"]", "\"version\":\"2.0.0\""),
+                               "").digest, plain), "another digest");
+    (void)state;
+}
+
+static void merges_values(void **state)
+{
+    static const struct {
+        const char *row, *first, *second, *inline_;
+        const char *want; /* or part of the error, after '!' */
+    } rows[] = {
+        { "nothing is an empty map", "", "", "", "{}" },
+        { "YAML, then JSON, then inline", "a: 1\nb: {c: 2}\n", "{\"b\":{\"d\":3}}", "{\"a\":4}",
+          "{\"a\":4,\"b\":{\"c\":2,\"d\":3}}" },
+        { "null deletes", "a: 1\nb: 2\n", "b: null\n", "{\"a\":null}", "{}" },
+        { "a list is no map", "- a\n", "", "", "!ConfigMap team/one holds an array" },
+        { "a syntax error names the reference", "a: [", "", "", "!ConfigMap team/one" },
+        { "two documents are one too many", "a: 1\n---\nb: 2\n", "", "", "!2 YAML documents" },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct values_source sources[] = {
+            { STR("ConfigMap team/one"), str_of(rows[i].first) },
+            { STR("ConfigMap team/two"), str_of(rows[i].second) },
+        };
+        struct str values = STR("untouched");
+        struct error err = { 0 };
+        int result = release_values(arena, sources, 2, json_of(arena, rows[i].inline_), &values,
+                                    &err);
+
+        if (rows[i].want[0] != '!') {
+            rows_expect_str(rows[i].row, values, str_of(rows[i].want));
+            continue;
+        }
+        rows_expect_int(rows[i].row, result, -1);
+        rows_expect_int(rows[i].row, err.code, ERROR_INVALID);
+        rows_expect_str(rows[i].row, values, STR("untouched"));
+        if (str_find(str_of(err.text), str_of(rows[i].want + 1), 0) < 0)
+            fail_msg("%s\n  got: %s", rows[i].row, err.text);
+    }
+    (void)state;
+}
+
+static void names_repositories(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str name = release_repo_name(arena, STR("https://charts.example.com/stable"));
+
+    rows_expect_int("herd- and ten digits", (int64_t)name.len, 15);
+    rows_expect_str("a trailing slash is nothing",
+                    release_repo_name(arena, STR("https://charts.example.com/stable/")), name);
+    rows_expect("another URL is another name",
+                !str_eq(release_repo_name(arena, STR("https://charts.example.com/x")), name),
+                "names differ");
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lays_overrides_over),
+        cmocka_unit_test(digests_what_makes_another_release),
+        cmocka_unit_test(merges_values),
+        cmocka_unit_test(names_repositories),
+    };
+
+    return cmocka_run_group_tests_name("shared/stack/release", tests, NULL, NULL);
+}

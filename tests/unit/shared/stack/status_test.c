@@ -1,0 +1,191 @@
+/* status_test.c: phase and conditions of a plan, and what is kept when there is no room for all. */
+#include "support/rows.h"
+
+#include "base/limits.h"
+#include "support/observed_builder.h"
+
+static void says_phase_and_conditions(void **state)
+{
+    static const struct {
+        const char *row, *members, *words;
+        const char *accepted, *ready, *reconciling, *stalled;
+    } rows[] = {
+        { "deployed", "", "cluster a; app db@a deployed 1; plan", "True/Valid",
+          "True/DeploymentSucceeded", "False/Settled", "False/NotStalled" },
+        { "going on", "", "cluster a; plan", "True/Valid", "False/Installing", "True/Installing",
+          "False/NotStalled" },
+        { "refused", "", "cluster a; problem; plan", "False/Invalid", "False/Invalid",
+          "False/Stalled", "True/Invalid" },
+        { "failed for good", "\"onFailure\":\"Stop\"",
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan", "True/Valid",
+          "False/UpgradeFailed", "False/Stalled", "True/UpgradeFailed" },
+        { "failed and tried again", "",
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan", "True/Valid",
+          "False/UpgradeFailed", "True/UpgradeFailed", "False/NotStalled" },
+        { "out of sight", "", "cluster a; app db@a deployed 1; plan; cluster a disconnected; plan",
+          "True/Valid", "Unknown/ClusterUnreachable", "True/ClusterUnreachable",
+          "False/NotStalled" },
+        { "targets unknown keep what was known", "",
+          "cluster a; app db@a deployed 1; plan; clusters unknown; plan", "True/Valid",
+          "True/DeploymentSucceeded", "False/Settled", "False/NotStalled" },
+        { "paused and deployed", "\"paused\":true", "cluster a; app db@a deployed 1; plan",
+          "True/Valid", "True/DeploymentSucceeded", "False/Settled", "False/NotStalled" },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct scene s = a_scene(arena, "db", rows[i].members);
+
+        scene_play(&s, rows[i].words);
+        rows_expect_str(rows[i].row, scene_condition(&s, "Accepted"), str_of(rows[i].accepted));
+        rows_expect_str(rows[i].row, scene_condition(&s, "Ready"), str_of(rows[i].ready));
+        rows_expect_str(rows[i].row, scene_condition(&s, "Reconciling"),
+                        str_of(rows[i].reconciling));
+        rows_expect_str(rows[i].row, scene_condition(&s, "Stalled"), str_of(rows[i].stalled));
+    }
+    (void)state;
+}
+
+static void reports_nothing_that_was_not_observed(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scene(arena, "db", "\"security\":\"enabled\",\"observability\":\"disabled\"");
+
+    scene_play(&s, "cluster a; app db@a deployed 1; plan");
+    rows_expect_str("scans that nobody looked at are Unknown", scene_condition(&s, "SecurityScanned"),
+                    STR("Unknown/NotObserved"));
+    rows_expect_str("what is disabled has no condition",
+                    scene_condition(&s, "ObservabilityConfigured"), STR(""));
+    (void)state;
+}
+
+static void keeps_times_until_there_is_news(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scene(arena, "db", "");
+    int64_t began;
+    struct str first;
+
+    scene_play(&s, "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan");
+    began = scene_state(&s, "db@a")->last_updated_ms;
+    first = s.written;
+    scene_play(&s, "+1s; plan");
+    rows_expect_str("a failure that stands writes nothing", s.written, first);
+    rows_expect_int("its time stands", scene_state(&s, "db@a")->last_updated_ms, began);
+    rows_expect("it says when to look again", s.plan.wake_after_ms > 0, "wake_after_ms > 0");
+    scene_play(&s, "+2m; plan");
+    rows_expect("a new try is news", scene_state(&s, "db@a")->last_updated_ms > began, "newer");
+    (void)state;
+}
+
+static void writes_nothing_when_it_starts_anew(void **state)
+{
+    static const char *const words[] = { "clusters unknown; plan", "cluster a unread; plan",
+                                         "+1h; cluster a unread; plan" };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct scene s = a_scene(arena, "db api<db", "");
+        struct str first;
+
+        scene_play(&s, "cluster a; app db@a deployed 1; app api@a deployed 1; plan");
+        first = s.written;
+        scene_play(&s, words[i]);
+        rows_expect_str(words[i], s.written, first);
+        rows_expect_str(words[i], scene_actions(&s), STR(""));
+    }
+    (void)state;
+}
+
+static struct stack_status a_large_status(struct arena *arena, uint32_t count)
+{
+    struct stack_status status = {
+        .phase = PHASE_DEPLOYING,
+        .message = STR("going on"),
+        .ready = 1,
+        .releases = count,
+        .target_clusters = str_list_new(arena, 0),
+        .deployments = release_states_new(arena, count),
+        .conditions = kube_conditions_new(arena, 0),
+    };
+
+    for (uint32_t i = 0; i < count; i++)
+        release_states_push(&status.deployments, (struct release_state){
+            .chart_name = STR("qdrant"),
+            .cluster_id = str_fmt(arena, "c-m-%05u", i),
+            .namespace_ = STR("qdrant"),
+            .release_name = STR("qdrant"),
+            .state = i % 100 == 99 ? DEPLOYMENT_DEPLOYING : DEPLOYMENT_DEPLOYED,
+            .reason = STR("Deployed"),
+            .digest = STR("sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"),
+            .requested_ms = i % 100 == 99 ? 1700000000000 : 0,
+            .last_updated_ms = 1700000000000,
+        });
+    return status;
+}
+
+static void keeps_what_matters_within_its_budget(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct stack_status status = a_large_status(arena, 3000);
+    struct str text = stack_status_write(arena, &status);
+    struct stack_status back;
+    struct json json;
+    struct error err = { 0 };
+    uint32_t requested = 0;
+
+    assert_int_equal(json_read(arena, text, &json_limits_default, &json, &err), 0);
+    back = stack_status_read(arena, json);
+    for (uint32_t i = 0; i < back.deployments.count; i++)
+        requested += back.deployments.items[i].requested_ms != 0;
+    rows_expect("it is within its budget", text.len <= LIMIT_STATUS_BYTES, "256 KiB");
+    rows_expect("the budget is used", text.len > LIMIT_STATUS_BYTES / 2, "more than half");
+    rows_expect_int("every request under way is kept", requested, 30);
+    rows_expect_int("what is left out is counted",
+                    back.deployments.count + back.deployments_omitted, 3000);
+    rows_expect_str("ready is a string", json_str(json_get(json, STR("ready"))), STR("1/3000"));
+    rows_expect_int("the worst comes first", back.deployments.items[0].state,
+                    DEPLOYMENT_DEPLOYING);
+    rows_expect_str("the summary counts all",
+                    json_raw(json_get(json_get(json, STR("summary")), STR("Deployed"))),
+                    STR("2970"));
+    (void)state;
+}
+
+static void reads_what_others_wrote(void **state)
+{
+    static const char *const texts[] = {
+        "null", "[]", "{\"deployments\":3,\"conditions\":{},\"targetClusters\":\"a\"}",
+        "{\"deployments\":[1,null,{\"attempts\":-1,\"revision\":1e9,\"status\":\"?\"}],"
+        "\"ready\":\"x/y\",\"phase\":7}",
+    };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct json json;
+        struct error err = { 0 };
+        struct stack_status status;
+
+        assert_int_equal(json_read(arena, str_of(texts[i]), &json_limits_default, &json, &err), 0);
+        status = stack_status_read(arena, json);
+        rows_expect_int(texts[i], status.phase, PHASE_PENDING);
+        rows_expect_int(texts[i], status.ready + status.releases, 0);
+        if (status.deployments.count)
+            rows_expect_int(texts[i], status.deployments.items[0].attempts, 0);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_phase_and_conditions),
+        cmocka_unit_test(reports_nothing_that_was_not_observed),
+        cmocka_unit_test(keeps_times_until_there_is_news),
+        cmocka_unit_test(writes_nothing_when_it_starts_anew),
+        cmocka_unit_test(keeps_what_matters_within_its_budget),
+        cmocka_unit_test(reads_what_others_wrote),
+    };
+
+    return cmocka_run_group_tests_name("shared/stack/status", tests, NULL, NULL);
+}
