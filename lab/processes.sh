@@ -8,7 +8,7 @@
 lab_flags=(${lab_flags[@]+"${lab_flags[@]}"})
 webhook_flags=(${webhook_flags[@]+"${webhook_flags[@]}"})
 controller_flags=(${controller_flags[@]+"${controller_flags[@]}"})
-declare -A pid_of=()
+declare -gA pid_of=()
 started=()
 
 fail() {

@@ -7,11 +7,15 @@ ok k apply -f manifests/crds/
 start_webhook
 apply_webhook
 
-row "every accepted example is accepted, twice, and the second time unchanged"
+# versions FILE: the resourceVersions of what it names.
+versions() { k get -f "$1" -o yaml | grep 'resourceVersion: "' | sort; }
+
+row "every accepted example is accepted, twice, and the second time changes nothing"
 for file in examples/*-stack.yaml examples/accepted/*.yaml; do
   ok k apply -f "$file"
+  before=$(versions "$file")
   ok k apply -f "$file"
-  says unchanged
+  is "$(versions "$file")" "$before"
   ok k diff -f "$file"
 done
 
@@ -21,14 +25,27 @@ is "$(field stack/rag-inference '{.spec.observability}')" enabled
 is "$(field stack/rag-inference '{.metadata.labels.herd\.suse\.com/env}')" prod
 is "$(field stack/rag-inference '{.spec.charts[1].releaseName}')" qdrant
 
+# create_raw FILE: what the API server answers to it, as it is.
+create_raw() {
+  curl -sS --cacert "$state/ca.pem" -H "Authorization: Bearer $token" -H 'Content-Type: application/yaml' \
+    --data-binary "@$1" "$HERD_LAB_SERVER/apis/herd.suse.com/v1/namespaces/default/stacks"
+}
+k config view --raw -o 'jsonpath={.clusters[0].cluster.certificate-authority-data}' | base64 -d >"$state/ca.pem"
+token=$(k config view --raw -o 'jsonpath={.users[0].user.token}')
+
 row "every rejected example is refused with its answer, and nothing is stored"
 for file in examples/rejected/*.yaml; do
   answer=${file%.yaml}.answer.txt
   name=$(sed -n 's/^  name: //p' "$file" | head -n 1)
   refused k apply -f "$file"
+  # kubectl shows the causes of the answer, one in a line.
   while IFS= read -r line; do
-    [ -z "$line" ] || says "$line"
+    [[ -z "$line" || "$line" == *" faults:" ]] || says "${line#- }"
   done <"$answer"
+  status=$(create_raw "$file")
+  is "$(jq -r .code <<<"$status")" 422
+  is "$(jq -r .message <<<"$status")" \
+    "admission webhook \"validate.stacks.herd.suse.com\" denied the request: $(cat "$answer")"
   refused k get stack "$name"
   says "not found"
 done

@@ -65,10 +65,14 @@ ok k label clusters.management.cattle.io c-m-gpu02 workload=ai-ml
 eventually app_revision_is c-m-gpu02 llm-serving ollama 1
 ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
 
-row "paused changes nothing"
-ok k patch stack rag-inference --type=merge -p '{"spec":{"paused":true}}'
-eventually field_has stack/rag-inference '{.status.conditions[?(@.type=="Ready")].reason}' Paused
+row "paused observes and reports, and changes nothing until it is resumed"
+ok k patch stack rag-inference --type=json -p '[{"op":"add","path":"/spec/paused","value":true},
+  {"op":"replace","path":"/spec/charts/1/values/inline/persistence/size","value":"700Gi"}]'
+eventually field_is stack/rag-inference '{.status.observedGeneration}' "$(field stack/rag-inference '{.metadata.generation}')"
+eventually field_has stack/rag-inference '{.status.message}' paused
+is "$(down c-m-gpu01 -n vector-db get apps.catalog.cattle.io qdrant -o 'jsonpath={.spec.version}')" 2
 ok k patch stack rag-inference --type=merge -p '{"spec":{"paused":false}}'
+eventually app_revision_is c-m-gpu01 vector-db qdrant 3
 ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
 
 row "a chart that leaves the spec is uninstalled"

@@ -30,21 +30,24 @@ usage 2 "did you mean --listen" "${webhook[@]}" --listne 1
 usage 2 "did you mean --kubeconfig" "$bin/herd-controller" --kubeconfg x
 
 row "values out of bounds say the bounds"
-usage 2 "0 to 64" "${webhook[@]}" "${good[@]}" --threads 65
+usage 2 "out of bounds" "${webhook[@]}" "${good[@]}" --threads 65
 usage 2 "not a duration" "${webhook[@]}" "${good[@]}" --drain soon
 usage 2 "debug|info|warn|error" env LOG_LEVEL=loud "${webhook[@]}" "${good[@]}"
 usage 2 "is not an address and port" "$bin/herd-webhook" serve --listen nowhere "${good[@]}"
 
 row "a certificate that cannot be used is named with what is wrong"
 usage 2 "$state/none.crt" "${webhook[@]}" --tls-cert-file "$state/none.crt" --tls-key-file "$state/certs/tls.key"
-usage 2 "match" "${webhook[@]}" --tls-cert-file "$state/certs/tls.crt" --tls-key-file "$state/certs/ca.key"
+usage 2 "do not belong together" "${webhook[@]}" --tls-cert-file "$state/certs/tls.crt" --tls-key-file "$state/certs/ca.key"
 echo garbage >"$state/garbage.pem"
 usage 2 "$state/garbage.pem" "${webhook[@]}" --tls-cert-file "$state/garbage.pem" --tls-key-file "$state/certs/tls.key"
 
+echo token-x:y >"$state/token"
+controller=("$bin/herd-controller" --rancher-url https://127.0.0.1:1 --rancher-token-file "$state/token")
+
 row "a kubeconfig that cannot be used is named with the field"
-usage 2 "$state/none.yaml" "$bin/herd-controller" --kubeconfig "$state/none.yaml" --rancher-url https://127.0.0.1:1
+usage 2 "$state/none.yaml" "${controller[@]}" --kubeconfig "$state/none.yaml"
 echo 'clusters: [' >"$state/broken.yaml"
-usage 2 "line" "$bin/herd-controller" --kubeconfig "$state/broken.yaml" --rancher-url https://127.0.0.1:1
+usage 2 "line" "${controller[@]}" --kubeconfig "$state/broken.yaml"
 cat >"$state/exec.yaml" <<'EOF'
 apiVersion: v1
 kind: Config
@@ -53,7 +56,7 @@ contexts: [{name: a, context: {cluster: a, user: a}}]
 clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}]
 users: [{name: a, user: {exec: {command: x, apiVersion: client.authentication.k8s.io/v1}}}]
 EOF
-usage 2 "exec" "$bin/herd-controller" --kubeconfig "$state/exec.yaml" --rancher-url https://127.0.0.1:1
+usage 2 "exec" "${controller[@]}" --kubeconfig "$state/exec.yaml"
 
 row "severities of rules that do not exist are refused"
 usage 2 "no rule" "${webhook[@]}" "${good[@]}" --rule-severity no.such=deny
