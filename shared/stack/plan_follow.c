@@ -331,7 +331,8 @@ static void follow_unasked(struct planner *p, struct slot *s)
     if (news)
         s->now.operation = s->operation->name;
     /* Another thing is wanted than what failed, or the spec was touched: begin anew. */
-    if (p->fresh || (s->desired && s->now.digest.len && !str_eq(s->now.digest, s->desired->digest))) {
+    if (p->fresh ||
+        (s->desired && s->now.digest.len && !str_eq(s->now.digest, s->desired->digest))) {
         s->now.attempts = 0;
         s->now.terminal = false;
     }

@@ -1,16 +1,16 @@
 /* plan_release.c: the next step of one wanted release for which nothing is under way.
  *
  * Checked in turn: whose the release in its place is, what drifted, whether a failure's wait is
- * over, the cluster's turn in the rollout, the repository, the version, the charts it needs, room on
- * the cluster. Repository and version come before the needs, so that what is wrong with them is told
- * at once and not after everything else was deployed. */
+ * over, the cluster's turn in the rollout, the repository, the version, the charts it needs, room
+ * on the cluster. Repository and version come before the needs, so that what is wrong with them is
+ * told at once and not after everything else was deployed. */
 #include "stack/plan_parts.h"
 
 #include "base/limits.h"
 #include "text/semver.h"
 
-/* The App that stands where ours should: is it ours? One without stamp is if the status says that it
- * was deployed by us and Helm has counted on since: somebody upgraded it by hand. */
+/* The App that stands where ours should: is it ours? One without stamp is if the status says that
+ * it was deployed by us and Helm has counted on since: somebody upgraded it by hand. */
 static bool was_ours(const struct slot *s)
 {
     return s->app->stack.len == 0 && s->app->stack_uid.len == 0 && s->before &&
@@ -296,7 +296,8 @@ static bool free_lock(struct planner *p, struct slot *s)
     if (p->observed->now_ms < since + p->observed->settle_ms) {
         plan_wake(p, since + p->observed->settle_ms);
         plan_set(s, DEPLOYMENT_DEPLOYING, STR(REASON_RELEASE_PENDING),
-                 str_fmt(p->arena, "the release is %s and no operation of it is to be seen", phase));
+                 str_fmt(p->arena, "the release is %s and no operation of it is to be seen",
+                         phase));
         return true;
     }
     if (wait_for_room(p, s))

@@ -40,11 +40,12 @@ struct release_state {
     struct str digest;    /* of what was asked for last */
     uint32_t revision;    /* of the App when something was asked for last; 0 = there was none */
     int64_t last_updated_ms; /* wall, whole seconds: when state, reason or digest changed last */
-    int64_t requested_ms; /* wall: an action was about to be sent then and is not accounted for; 0 = none */
+    int64_t requested_ms; /* wall: an action was about to be sent then and is not accounted for;
+                           * 0 = none */
     struct str operation; /* the last operation that was accounted for; a newer one is news */
     uint32_t attempts;    /* failures of this digest in a row */
     bool terminal;        /* it will not be tried again until the spec changes */
-    enum deployment_state last_known; /* of UNKNOWN: the state before its cluster went out of sight */
+    enum deployment_state last_known; /* of UNKNOWN: before its cluster went out of sight */
 };
 LIST_DEFINE(release_states, struct release_state)
 

@@ -214,8 +214,9 @@ static void gather_status(struct sim_controller *c, const struct world *w, struc
                                   str_fmt(scene->arena, "c%u", c->refusals[i].chart), false,
                                   STR("RequestRefused"), STR("Rancher refused the request"),
                                   w->now_ms);
-    for (uint32_t i = 0; c->plant == PLANT_RETRY_AT_ONCE && i < scene->before.deployments.count; i++)
-        scene->before.deployments.items[i].last_updated_ms = 0;
+    if (c->plant == PLANT_RETRY_AT_ONCE)
+        for (uint32_t i = 0; i < scene->before.deployments.count; i++)
+            scene->before.deployments.items[i].last_updated_ms = 0;
     scene->observed.before = &scene->before;
 }
 
@@ -333,7 +334,7 @@ static void act_one(struct sim_controller *c, struct world *w, const struct acti
     }
 }
 
-/* Reads and the finalizer are at the end of a crash as well as at its beginning: nothing is lost. */
+/* False if it died on the way. */
 static bool act(struct sim_controller *c, struct world *w, const struct actions *actions)
 {
     for (uint32_t i = 0; i < actions->count; i++) {

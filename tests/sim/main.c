@@ -1,12 +1,12 @@
-/* herd-sim: the whole loop in one thread under one seed: a Stack, its clusters, two controllers, and
- * everything that can go wrong between them.
+/* herd-sim: the whole loop in one thread under one seed: a Stack, its clusters, two controllers,
+ * and everything that can go wrong between them.
  *
  *   herd-sim --seed=N [--seeds=COUNT] [--trace]
  *
- * A life: faults and a user that changes the spec; then quiet, and all must become as wanted and stay
- * so without a write; then the Stack is deleted, with faults again, and must be gone. The first law
- * that breaks ends the run with exit code 1 and the seed that shows it. HERD_PLANT=name plants a
- * bug; a run then is good if it is caught. */
+ * A life: faults and a user that changes the spec; then quiet, and all must become as wanted and
+ * stay so without a write; then the Stack is deleted, with faults again, and must be gone. The first
+ * law that breaks ends the run with exit code 1 and the seed that shows it. HERD_PLANT=name plants
+ * a bug; a run then is good if it is caught. */
 #include "controller.h"
 
 #include <stdio.h>
