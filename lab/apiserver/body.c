@@ -1,6 +1,7 @@
 /* body.c: from the bytes of a request to an object in shape. */
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/protobuf.h"
+#include "lab/apiserver/protobuf_check.h"
 #include "lab/apiserver/request.h"
 #include "text/yaml.h"
 
@@ -21,21 +22,30 @@ static const struct schema *type_of_body(const struct request *rq)
     return rq->kind->schema;
 }
 
+static int read_protobuf(struct request *rq, struct str body, struct value **ret_value)
+{
+    const struct schema *type = type_of_body(rq);
+    struct error err;
+
+    if (protobuf_check(type, body, &limits, &err) == 0 &&
+        protobuf_read(rq->arena, rq->api->builtin->types, type, body, ret_value, &err) == 0)
+        return 0;
+    if (err.code != ERROR_MEDIA_TYPE)
+        return fail_bad_request(&rq->failure, str_fmt(rq->arena, "error decoding: %s", err.text));
+    return fail(&rq->failure, 415, "UnsupportedMediaType",
+                "the body of the request was in an unknown format - accepted media types "
+                "include: application/json, application/yaml (%.*s: %s)",
+                STR_ARG(rq->kind->kind), err.text);
+}
+
 int body_read(struct request *rq, struct str content_type, struct str body,
               struct value **ret_value)
 {
     struct yaml_documents documents;
     struct error err;
 
-    if (str_find(content_type, STR("protobuf"), 0) >= 0) {
-        if (protobuf_read(rq->arena, rq->api->builtin->types, type_of_body(rq), body, ret_value,
-                          &err) != 0)
-            return fail(&rq->failure, 415, "UnsupportedMediaType",
-                        "the body of the request was in an unknown format - accepted media types "
-                        "include: application/json, application/yaml (%s)",
-                        err.text);
-        return 0;
-    }
+    if (str_find(content_type, STR("protobuf"), 0) >= 0)
+        return read_protobuf(rq, body, ret_value);
     if (str_find(content_type, STR("yaml"), 0) >= 0) {
         if (yaml_read(rq->arena, body, &documents, &err) != 0)
             return fail_bad_request(&rq->failure,

@@ -84,7 +84,7 @@ int fail_invalid(struct failure *f, const struct failure_subject *of,
 {
     fail(f, 422, "Invalid", "%.*s \"%.*s\" is invalid: %.*s",
          STR_ARG(qualified(f, of->kind, of->group)), STR_ARG(of->name),
-         STR_ARG(findings_text(f->arena, causes)));
+         STR_ARG(findings_join(f->arena, causes)));
     details(f, of);
     f->kind = of->kind;
     f->causes = *causes;

@@ -167,7 +167,7 @@ void finding_too_many(struct findings *found, const struct path *at, int64_t act
         str_fmt(found->arena, "must have at most %lld items", (long long)max));
 }
 
-struct str findings_text(struct arena *arena, const struct findings *found)
+struct str findings_join(struct arena *arena, const struct findings *found)
 {
     struct strbuf text = strbuf_new(arena, 256);
     uint32_t shown = 0;

@@ -47,7 +47,7 @@ void finding_too_long(struct findings *found, const struct path *at, int64_t max
 void finding_too_many(struct findings *found, const struct path *at, int64_t actual, int64_t max);
 
 /* "field: body", or "[a, b]" for several, each text once, as an aggregate error prints. */
-struct str findings_text(struct arena *arena, const struct findings *found);
+struct str findings_join(struct arena *arena, const struct findings *found);
 
 /* Go's %q. */
 void finding_quote(struct strbuf *out, struct str text);

@@ -191,6 +191,29 @@ static const char *name_of(struct str type, uint64_t number)
     return NULL;
 }
 
+/* Go's encoder writes empty strings, zeros and false of plain fields too; JSON leaves them out. Fields
+ * that are pointers in Go are written only when set, and then zero is a value. */
+static bool means_unset(const char *name, const struct schema *s, const struct field *f,
+                        const struct value *value)
+{
+    static const char *const pointers[] = {
+        "replicas",   "automountServiceAccountToken", "terminationGracePeriodSeconds",
+        "controller", "gracePeriodSeconds",           "revisionHistoryLimit",
+        "value",      "allowed",                      "blockOwnerDeletion",
+    };
+
+    if (value_kind(value) == JSON_NULL)
+        return true;
+    if (s->type == SCHEMA_STRING)
+        return value_text(value).len == 0;
+    if (s->type != SCHEMA_INTEGER && s->type != SCHEMA_BOOLEAN)
+        return false;
+    for (size_t i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++)
+        if (strcmp(name, pointers[i]) == 0)
+            return false;
+    return f->varint == 0;
+}
+
 static int put_field(struct reader *r, const struct schema *type, const struct field *f,
                      struct value *object, struct error *err)
 {
@@ -217,9 +240,7 @@ static int put_field(struct reader *r, const struct schema *type, const struct f
             value_set(r->arena, object, str_of(name), held);
         }
         value_append(held, value);
-    } else if (value_kind(value) != JSON_NULL &&
-               !(s->type == SCHEMA_STRING && value_text(value).len == 0)) {
-        /* Go's encoder writes empty strings too; they mean "not set". */
+    } else if (!means_unset(name, s, f, value)) {
         value_set(r->arena, object, str_of(name), value);
     }
     return 0;
