@@ -3,6 +3,7 @@
 
 #include "text/base64.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* What the webhook does with the next reviews. */
@@ -13,7 +14,8 @@ struct hook {
     struct tls_source *tls;
     struct str bundle; /* CA in base64 */
     atomic_int manner, calls;
-    char last[16384]; /* the newest review */
+    pthread_mutex_t lock;
+    char last[16384]; /* the newest review; under `lock`, a slow answer may outlive its request */
 };
 
 static const char *response_of(enum manner manner)
@@ -57,7 +59,9 @@ static void answer_review(struct http_exchange *exchange, void *context)
         http_answer(exchange, 200, "application/json", STR("nonsense"));
         return;
     }
+    pthread_mutex_lock(&hook->lock);
     snprintf(hook->last, sizeof(hook->last), "%.*s", STR_ARG(view->body));
+    pthread_mutex_unlock(&hook->lock);
     uid = manner == WRONG_UID ? STR("other") : json_str(json_walk(review, "request", "uid", NULL));
     http_answer(exchange, 200, "application/json",
                 str_fmt(view->arena,
@@ -80,7 +84,8 @@ static void hook_begin(struct fixture *f, struct hook *hook)
                                            .context = hook };
     struct error err;
 
-    *hook = (struct hook){ .bundle = base64_encode(f->arena, ca.certificate_pem) };
+    *hook = (struct hook){ .bundle = base64_encode(f->arena, ca.certificate_pem),
+                           .lock = PTHREAD_MUTEX_INITIALIZER };
     hook->tls = loopback_source(f->arena, f->folder, &leaf);
     options.tls = hook->tls;
     hook->server = http_server_create(&options, &err);
@@ -212,6 +217,16 @@ static void test_rows(void **state)
     fixture_end(f);
 }
 
+static struct str newest_review(struct fixture *f, struct hook *hook)
+{
+    struct str review;
+
+    pthread_mutex_lock(&hook->lock);
+    review = str_dup(f->arena, str_of(hook->last));
+    pthread_mutex_unlock(&hook->lock);
+    return review;
+}
+
 static void test_review(void **state)
 {
     struct fixture *f = fixture_begin();
@@ -224,7 +239,7 @@ static void test_review(void **state)
     hook_begin(f, hook);
     configure(f, hook, false, "");
     made = make_widget(f);
-    review = str_of(hook->last);
+    review = newest_review(f, hook);
     rows_expect_str("what it is", member(f, review, "request.operation"), STR("CREATE"));
     rows_expect_str("who asks", member(f, review, "request.userInfo.username"), STR("tester"));
     rows_expect_str("nothing old", member(f, review, "request.oldObject"), STR("null"));
@@ -234,7 +249,7 @@ static void test_review(void **state)
     path = str_z(f->arena, str_fmt(f->arena, WIDGETS "/%.*s?dryRun=All",
                                    STR_ARG(member(f, made.body, "metadata.name"))));
     ask(f, "PATCH", path, "", "application/merge-patch+json", "{\"spec\":{\"size\":4}}");
-    review = str_of(hook->last);
+    review = newest_review(f, hook);
     rows_expect_str("an update", member(f, review, "request.operation"), STR("UPDATE"));
     rows_expect_str("that is only tried", member(f, review, "request.dryRun"), STR("true"));
     rows_expect_str("what is new", member(f, review, "request.object.spec.size"), STR("4"));

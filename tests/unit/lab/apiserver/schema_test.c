@@ -95,9 +95,9 @@ static const struct valid_row {
       "{type: object, properties: {a: {type: array, maxItems: 1, items: {type: string}}}}",
       "{a: [x, z]}", "a: Too many: 2: must have at most 1 items" },
     { "items are checked at their index",
-      "{type: object, properties: {a: {type: array, items: {type: object, required: [n], "
-      "properties: {n: {type: string}}}}}}",
-      "{a: [{n: x}, {}]}", "a[1].n: Required value" },
+      "{type: object, properties: {a: {type: array, items: {type: object, required: [m], "
+      "properties: {m: {type: string}}}}}}",
+      "{a: [{m: x}, {}]}", "a[1].m: Required value" },
     { "values of a map",
       "{type: object, properties: {a: {type: object, additionalProperties: {type: string}}}}",
       "{a: {k: 1}}",
@@ -106,15 +106,15 @@ static const struct valid_row {
       "{type: object, properties: {a: {type: string, format: date-time}}}", "{a: soon}",
       "a: Invalid value: \"soon\": a in body must be of type date-time: \"soon\"" },
     { "none of anyOf",
-      "{type: object, properties: {a: {type: object, properties: {x: {type: string}, y: {type: "
-      "string}}, anyOf: [{required: [x]}, {required: [y]}]}}}",
+      "{type: object, properties: {a: {type: object, properties: {x: {type: string}, z: {type: "
+      "string}}, anyOf: [{required: [x]}, {required: [z]}]}}}",
       "{a: {}}",
       "[a: Invalid value: \"\": \"a\" must validate at least one schema (anyOf), a.x: Required "
       "value]" },
     { "both of oneOf",
-      "{type: object, properties: {a: {type: object, properties: {x: {type: string}, y: {type: "
-      "string}}, oneOf: [{required: [x]}, {required: [y]}]}}}",
-      "{a: {x: a, y: b}}",
+      "{type: object, properties: {a: {type: object, properties: {x: {type: string}, z: {type: "
+      "string}}, oneOf: [{required: [x]}, {required: [z]}]}}}",
+      "{a: {x: a, z: b}}",
       "a: Invalid value: \"\": \"a\" must validate one and only one schema (oneOf). Found 2 valid "
       "alternatives" },
     { "what not forbids",
@@ -123,10 +123,10 @@ static const struct valid_row {
       "{a: {x: a}}", "a: Invalid value: \"\": \"a\" must not validate the schema (not)" },
     { "doubles in a list map",
       "{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, "
-      "x-kubernetes-list-map-keys: [n], items: {type: object, required: [n], properties: {n: "
+      "x-kubernetes-list-map-keys: [m], items: {type: object, required: [m], properties: {m: "
       "{type: string}}}}}}",
-      "{a: [{n: x}, {n: x}]}",
-      "a[1]: Duplicate value: map[string]interface {}{\"n\":\"x\"}" },
+      "{a: [{m: x}, {m: x}]}",
+      "a[1]: Duplicate value: map[string]interface {}{\"m\":\"x\"}" },
     { "doubles in a set",
       "{type: object, properties: {a: {type: array, x-kubernetes-list-type: set, items: {type: "
       "string}}}}",
