@@ -10,6 +10,7 @@
 #include "runtime/leader.h"
 #include "stack/status.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ enum {
     STOP_POLL_MS = 50,
     STOP_WAIT_MS = 1500,   /* for answers under way: a successor is to act within two seconds */
     STOP_DEADLINE_S = 10,  /* then the process ends, whatever hangs */
+    LARGE_BLOCK_BYTES = 256 * 1024,
 };
 
 struct running {
@@ -292,6 +294,15 @@ static int run(const struct options *options, struct log *log, uint64_t seed)
     return running.code;
 }
 
+/* A large Stack's reconcile takes a megabyte for some milliseconds. Left alone, malloc takes such
+ * blocks for usual after the first, and keeps them between the objects that stay. */
+static void give_memory_back(void)
+{
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES);
+    mallopt(M_TRIM_THRESHOLD, LARGE_BLOCK_BYTES);
+    mallopt(M_ARENA_MAX, 2); /* the loop's, and one for the probes' threads */
+}
+
 int main(int argc, char **argv)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -300,6 +311,7 @@ int main(int argc, char **argv)
     struct error err = { .code = ERROR_NONE };
     uint64_t seed = 0;
 
+    give_memory_back();
     signal_setup();
 
     int code = program_parse(&controller_program, argc, argv, arena, &flags);

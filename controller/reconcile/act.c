@@ -153,6 +153,19 @@ static void log_outcome(const struct call *call, const struct rancher_outcome *o
                  LOG_Z("error", outcome->error.text));
 }
 
+static void keep_room(const struct call *call, enum rancher_result result)
+{
+    struct cluster *cluster = estate_opened(call->actor->options.estate, call->cluster_id);
+
+    if (!cluster)
+        return;
+    if (result == RANCHER_REFUSED)
+        room_drop(cluster_room(cluster), call->release);
+    else
+        room_asked(cluster_room(cluster), call->release,
+                   loop_now_ms(call->actor->options.loop));
+}
+
 /* Upgrades, uninstalls and removed locks. What was done shows as an Operation, what is unknown as
  * one or as nothing; only a refusal leaves no trace out there. */
 static void on_changed(void *context, const struct rancher_outcome *outcome)
@@ -162,6 +175,7 @@ static void on_changed(void *context, const struct rancher_outcome *outcome)
 
     count(call, outcome->result);
     log_outcome(call, outcome);
+    keep_room(call, outcome->result);
     multimap_remove(actor->under_way, call->key, call->mark);
     if (outcome->result == RANCHER_REFUSED)
         note_refusal(actor, call->key,

@@ -76,6 +76,50 @@ static int64_t sooner(int64_t a_ms, int64_t b_ms)
     return a_ms < b_ms ? a_ms : b_ms;
 }
 
+static struct cluster *cluster_of(const struct pass *pass, struct str id)
+{
+    return estate_opened(pass->r->estate, id);
+}
+
+/* What the plan asks for takes room from now on, before it is even written; or, the status was not
+ * taken and nothing is asked for, gives it back. */
+static void take_room(const struct pass *pass, bool take)
+{
+    const struct actions *actions = &pass->plan.actions;
+    int64_t now_ms = loop_now_ms(pass->r->options.loop);
+
+    for (uint32_t i = 0; i < actions->count; i++) {
+        const struct action *action = &actions->items[i];
+
+        if (action->kind != ACTION_UPGRADE && action->kind != ACTION_UNINSTALL)
+            continue;
+
+        struct cluster *cluster =
+            cluster_of(pass, pass->gathered.observed.clusters.items[action->cluster].id);
+        struct str release = kube_key(pass->arena, action->namespace_, action->release_name);
+
+        if (cluster && take)
+            room_claim(cluster_room(cluster), release, now_ms);
+        else if (cluster)
+            room_drop(cluster_room(cluster), release);
+    }
+}
+
+static void wait_for_room(const struct pass *pass)
+{
+    for (uint32_t i = 0; i < pass->plan.releases.count; i++) {
+        const struct release_state *release = &pass->plan.releases.items[i];
+
+        if (!str_eq(release->reason, STR("WaitingForRoom")))
+            continue;
+
+        struct cluster *cluster = cluster_of(pass, release->cluster_id);
+
+        if (cluster)
+            room_wait(cluster_room(cluster), pass->key);
+    }
+}
+
 static void act(struct pass *pass)
 {
     const struct acting acting = {
@@ -87,6 +131,7 @@ static void act(struct pass *pass)
     };
     int64_t after_ms = sooner(pass->plan.wake_after_ms, pass->gathered.look_again_ms);
 
+    wait_for_room(pass);
     if (pass->r->options.resync_ms > 0)
         after_ms = sooner(after_ms, pass->r->options.resync_ms);
     actor_act(pass->r->actor, pass->arena, &acting);
@@ -146,10 +191,12 @@ static void on_status_written(void *context, const struct kube_answer *answer)
     case ERROR_CONFLICT:
     case ERROR_NOT_FOUND:
         count_write(pass, "conflict");
+        take_room(pass, false);
         finish(pass, RECONCILE_DONE, CONFLICT_WAIT_MS);
         return;
     default:
         count_write(pass, "failed");
+        take_room(pass, false);
         log_warn(pass->r->options.log, "status not written", LOG_STR("stack", pass->key),
                  LOG_Z("error", answer->error.text));
         finish(pass, RECONCILE_RETRY, answer->retry_after_ms);
@@ -285,5 +332,6 @@ void pass_begin(void *context, struct str key)
         finish(pass, RECONCILE_DONE, SETTLING_MS);
         return;
     }
+    take_room(pass, true);
     write_status(pass);
 }

@@ -9,6 +9,7 @@
 
 enum {
     GATHER_DELAY_MS = 25,
+    OFFER_MS = 1000, /* room is offered when an operation ends; this is for what was missed */
     AWAIT_MS = 10000, /* a watch that is later than that is not waited for: preconditions hold */
 };
 
@@ -176,6 +177,25 @@ static void estate_cluster_changed(void *context, struct str id)
     interests_tell(r->interests, TOPIC_CLUSTER, id, wake_soon, r);
 }
 
+static void estate_room_freed(void *context, struct str id)
+{
+    struct stack_reconciler *r = context;
+    struct cluster *cluster = estate_opened(r->estate, id);
+
+    if (cluster)
+        cluster_offer_room(cluster, r->options.cluster_operations_max,
+                           loop_now_ms(r->options.loop), wake_now, r);
+}
+
+static void offer_room(void *context)
+{
+    struct stack_reconciler *r = context;
+
+    estate_offer_room(r->estate, r->options.cluster_operations_max,
+                      loop_now_ms(r->options.loop), wake_soon, r);
+    loop_timer_set(r->offer, OFFER_MS);
+}
+
 static bool picks(struct arena *arena, struct str targets, const struct estate_cluster *cluster)
 {
     return cluster && kept_targets_pick(arena, targets, cluster->id, cluster->internal,
@@ -298,6 +318,7 @@ static void create_parts(struct stack_reconciler *r)
         .release_changed = estate_release_changed,
         .stack_changed = estate_stack_changed,
         .cluster_changed = estate_cluster_changed,
+        .room_freed = estate_room_freed,
         .labels_changed = estate_labels_changed,
         .listed = estate_listed,
         .trouble = estate_troubled,
@@ -323,6 +344,8 @@ struct stack_reconciler *stack_reconciler_create(const struct stack_reconciler_o
     r->options = *options;
     r->awaited = dict_create();
     create_parts(r);
+    r->offer = loop_timer_create(options->loop, offer_room, r);
+    loop_timer_set(r->offer, OFFER_MS);
     return r;
 }
 
@@ -333,6 +356,7 @@ void stack_reconciler_free(struct stack_reconciler *r)
 
     if (!r)
         return;
+    loop_timer_free(r->offer);
     passes_free(r);
     actor_free(r->actor);
     references_free(r->references);

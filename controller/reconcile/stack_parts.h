@@ -20,6 +20,7 @@ struct stack_reconciler {
     struct interests *interests;
     struct actor *actor;
     struct kube_controller *queue;
+    struct loop_timer *offer; /* room on clusters, now and then, to whoever waits */
     struct dict *awaited; /* Stack -> struct awaited */
     struct pass *passes;  /* under way, newest first */
     struct error clusters_trouble;

@@ -1,13 +1,23 @@
 /* cluster.c: three informers, and indexes from Stacks to Apps and from releases to Operations. */
 #include "controller/estate/rancher/cluster.h"
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "controller/estate/rancher/keep.h"
 #include "controller/multimap.h"
 #include "runtime/informer.h"
 
-enum { START_MS = 20000 }; /* longer than any list that works takes */
+enum {
+    START_MS = 20000, /* longer than any list that works takes */
+    OTHERS_MAX = 32,  /* operations of others that are told to a plan; more than may ever be */
+};
 enum { FOLLOWED_APPS, FOLLOWED_OPERATIONS, FOLLOWED_REPOS, FOLLOWED_COUNT };
+
+/* An operation under way. */
+struct running {
+    size_t len;
+    char release[]; /* namespace/name */
+};
 
 struct cluster {
     struct cluster_options options;
@@ -15,7 +25,9 @@ struct cluster {
     struct informer *informers[FOLLOWED_COUNT]; /* NULL while it is not followed */
     struct multimap *apps_of_stack;             /* Stack -> namespace/name */
     struct multimap *operations_of_release;     /* namespace/name -> namespace/operation */
+    struct dict *running;                       /* namespace/operation -> struct running */
     struct lookups *lookups;
+    struct room *room;
     bool was_read;
     int64_t followed_ms; /* since when */
 };
@@ -29,8 +41,20 @@ struct cluster *cluster_create(const struct cluster_options *options)
     cluster->options.id = str_make(cluster->id, options->id.len);
     cluster->apps_of_stack = multimap_create();
     cluster->operations_of_release = multimap_create();
+    cluster->running = dict_create();
     cluster->lookups = lookups_create(options->seed);
+    cluster->room = room_create();
     return cluster;
+}
+
+static void running_free(struct dict *running)
+{
+    struct str key;
+    void *value;
+
+    for (size_t cursor = 0; dict_next(running, &cursor, &key, &value);)
+        mem_free(value);
+    dict_free(running);
 }
 
 void cluster_free(struct cluster *cluster)
@@ -41,7 +65,9 @@ void cluster_free(struct cluster *cluster)
         informer_free(cluster->informers[i]);
     multimap_free(cluster->apps_of_stack);
     multimap_free(cluster->operations_of_release);
+    running_free(cluster->running);
     lookups_free(cluster->lookups);
+    room_free(cluster->room);
     mem_free(cluster->id);
     mem_free(cluster);
 }
@@ -89,6 +115,31 @@ static struct str operation_release(struct arena *arena, const struct kube_objec
     return kube_key(arena, kube_object_namespace(object), operation.release_name);
 }
 
+/* It shows now, whatever became of it: that ends its claim, and its end makes room. */
+static void follow_running(struct cluster *cluster, struct arena *arena, struct str key,
+                           const struct kube_object *after)
+{
+    struct running *was = dict_remove(cluster->running, key);
+    struct observed_operation operation = { .state = OPERATION_SUCCEEDED };
+    struct str release;
+
+    if (after) {
+        kept_operation(arena, kube_object_kept(after), &operation);
+        release = operation_release(arena, after);
+        room_drop(cluster->room, release);
+    }
+    if (operation.state == OPERATION_RUNNING) {
+        struct running *running = mem_alloc(sizeof(*running) + release.len);
+
+        running->len = release.len;
+        memcpy(running->release, release.at, release.len);
+        dict_set(cluster->running, key, running);
+    } else if (was) {
+        cluster->options.room_freed(cluster->options.context, cluster->options.id);
+    }
+    mem_free(was);
+}
+
 static void operation_changed(void *context, struct kube_object *before,
                               struct kube_object *after)
 {
@@ -103,6 +154,7 @@ static void operation_changed(void *context, struct kube_object *before,
     if (after)
         multimap_add(cluster->operations_of_release, operation_release(arena, after),
                      kube_object_key(after));
+    follow_running(cluster, arena, kube_object_key(after ? after : before), after);
     cluster->options.release_changed(cluster->options.context,
                                      operation_release(arena, after ? after : before));
 }
@@ -171,8 +223,10 @@ static void stop(struct cluster *cluster)
     }
     multimap_free(cluster->apps_of_stack);
     multimap_free(cluster->operations_of_release);
+    running_free(cluster->running);
     cluster->apps_of_stack = multimap_create();
     cluster->operations_of_release = multimap_create();
+    cluster->running = dict_create();
     cluster->was_read = false;
 }
 
@@ -234,6 +288,27 @@ struct str cluster_trouble(const struct cluster *cluster)
 struct lookups *cluster_lookups(struct cluster *cluster)
 {
     return cluster->lookups;
+}
+
+struct room *cluster_room(struct cluster *cluster)
+{
+    return cluster->room;
+}
+
+void cluster_offer_room(struct cluster *cluster, uint32_t operations_max, int64_t now_ms,
+                        void (*wake)(void *context, struct str stack), void *context)
+{
+    AUTO(arena_free) struct arena *arena = NULL;
+    uint32_t busy;
+    struct str stack;
+
+    if (!room_is_awaited(cluster->room))
+        return;
+    arena = arena_create(0);
+    busy = (uint32_t)dict_count(cluster->running) +
+           room_claims(cluster->room, arena, operations_max, now_ms).count;
+    while (busy++ < operations_max && room_next(cluster->room, arena, &stack))
+        wake(context, stack);
 }
 
 size_t cluster_objects(const struct cluster *cluster)
@@ -299,6 +374,39 @@ static void observe_operations(const struct cluster *cluster, struct arena *aren
                 operation.message = str_dup(arena, log.text);
         }
         observed_operations_push(&into->operations, operation);
+    }
+}
+
+static void observe_other(struct arena *arena, const struct cluster_question *question,
+                          struct str release, struct observed_cluster *into)
+{
+    struct observed_operation other = { .name = STR(""),
+                                        .message = STR(""),
+                                        .state = OPERATION_RUNNING };
+
+    if (str_list_has(&question->releases, release))
+        return;
+    kube_key_split(str_dup(arena, release), &other.namespace_, &other.release_name);
+    observed_operations_push(&into->operations, other);
+}
+
+/* What else the cluster is busy with: no matter whose it is, it takes room. */
+static void observe_others(const struct cluster *cluster, struct arena *arena,
+                           const struct cluster_question *question, int64_t now_ms,
+                           struct observed_cluster *into)
+{
+    struct str_list claims = room_claims(cluster->room, arena, OTHERS_MAX, now_ms);
+    uint32_t count = 0;
+    struct str key;
+    void *value;
+
+    for (uint32_t i = 0; i < claims.count; i++)
+        observe_other(arena, question, claims.items[i], into);
+    for (size_t cursor = 0;
+         count < OTHERS_MAX && dict_next(cluster->running, &cursor, &key, &value); count++) {
+        const struct running *running = value;
+
+        observe_other(arena, question, str_make(running->release, running->len), into);
     }
 }
 
@@ -382,6 +490,7 @@ int64_t cluster_observe(struct cluster *cluster, struct arena *arena,
             observe_release(cluster, arena, key, ret_cluster);
             observe_operations(cluster, arena, key, now_ms, ret_cluster, &ends_ms);
         }
+    observe_others(cluster, arena, question, now_ms, ret_cluster);
     for (uint32_t i = 0; i < question->repos.count; i++)
         observed_repos_push(&ret_cluster->repos,
                             observe_repo(cluster, arena, question->repos.items[i], now_ms,

@@ -7,6 +7,7 @@
 
 #include "controller/estate/rancher/client.h"
 #include "controller/estate/rancher/lookups.h"
+#include "controller/estate/rancher/room.h"
 
 struct cluster;
 
@@ -20,6 +21,8 @@ struct cluster_options {
     void (*stack_changed)(void *context, struct str stack);
     /* Something that concerns all that use the cluster: it was read, or a repository changed. */
     void (*cluster_changed)(void *context, struct str id);
+    /* An operation ended: there is room for another one. */
+    void (*room_freed)(void *context, struct str id);
     /* It cannot be read at present; NULL: it can again. */
     void (*trouble)(void *context, struct str id, const struct error *error);
     void *context;
@@ -38,6 +41,11 @@ bool cluster_is_starting(const struct cluster *cluster, int64_t now_ms);
 /* While it is not read: why, as far as known. */
 struct str cluster_trouble(const struct cluster *cluster);
 struct lookups *cluster_lookups(struct cluster *cluster);
+struct room *cluster_room(struct cluster *cluster);
+/* Call `wake(context, stack)` for as many of those who wait as there is room for, if at most
+ * `operations_max` may be under way. */
+void cluster_offer_room(struct cluster *cluster, uint32_t operations_max, int64_t now_ms,
+                        void (*wake)(void *context, struct str stack), void *context);
 /* Objects held in memory, for metrics. */
 size_t cluster_objects(const struct cluster *cluster);
 

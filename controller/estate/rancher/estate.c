@@ -188,6 +188,7 @@ void estate_open(struct estate *estate, struct str id)
         .release_changed = estate->options.release_changed,
         .stack_changed = estate->options.stack_changed,
         .cluster_changed = estate->options.cluster_changed,
+        .room_freed = estate->options.room_freed,
         .trouble = estate->options.trouble,
         .context = estate->options.context,
     };
@@ -206,6 +207,16 @@ void estate_close(struct estate *estate, struct str id)
 struct cluster *estate_opened(const struct estate *estate, struct str id)
 {
     return dict_get(estate->opened, id);
+}
+
+void estate_offer_room(const struct estate *estate, uint32_t operations_max, int64_t now_ms,
+                       void (*wake)(void *context, struct str stack), void *context)
+{
+    struct str id;
+    void *value;
+
+    for (size_t cursor = 0; dict_next(estate->opened, &cursor, &id, &value);)
+        cluster_offer_room(value, operations_max, now_ms, wake, context);
 }
 
 void estate_counts(const struct estate *estate, size_t *ret_followed, size_t *ret_objects)

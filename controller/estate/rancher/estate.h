@@ -29,6 +29,7 @@ struct estate_options {
     void (*release_changed)(void *context, struct str release);
     void (*stack_changed)(void *context, struct str stack);
     void (*cluster_changed)(void *context, struct str id);
+    void (*room_freed)(void *context, struct str id);
     /* A cluster came, went or has other labels: the answer of a selector may be another one. One
      * of both is NULL when it came or went. */
     void (*labels_changed)(void *context, const struct estate_cluster *before,
@@ -58,6 +59,9 @@ void estate_open(struct estate *estate, struct str id);
 void estate_close(struct estate *estate, struct str id);
 /* NULL if it is not open. */
 struct cluster *estate_opened(const struct estate *estate, struct str id);
+/* cluster_offer_room for all that are open. */
+void estate_offer_room(const struct estate *estate, uint32_t operations_max, int64_t now_ms,
+                       void (*wake)(void *context, struct str stack), void *context);
 /* For metrics: clusters followed, and objects held of all of them. */
 void estate_counts(const struct estate *estate, size_t *ret_followed, size_t *ret_objects);
 
