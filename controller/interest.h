@@ -2,7 +2,8 @@
  *
  * A holder is a Stack's key; a topic is a thing that may change: a cluster, a release, a ConfigMap.
  * Each reconcile says anew what its Stack is interested in. A topic lives as long as somebody holds
- * it; its first holder opens it and its last one closes it, which is what starts and ends informers. */
+ * it; its first holder opens it and its last one closes it, which is what starts and ends
+ * informers. */
 #ifndef HERD_CONTROLLER_INTEREST_H
 #define HERD_CONTROLLER_INTEREST_H
 

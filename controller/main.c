@@ -1,7 +1,7 @@
 /* main.c: herd-controller: reads its flags, starts its parts on one loop, ends in good order.
  *
- * The client of the lease is fenced by nothing; those of the management cluster's API and of Rancher
- * send no change unless the lease is held. Followers read, and do not act. */
+ * The client of the lease is fenced by nothing; those of the management cluster's API and of
+ * Rancher send no change unless the lease is held. Followers read, and do not act. */
 #include "controller/metrics.h"
 #include "controller/options.h"
 #include "controller/reconcile/stack.h"

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 enum flag_id {
-#define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help) FLAG_##id,
+#define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help) \
+    FLAG_##id,
 #include "controller/flags.def"
 #undef FLAG
     FLAG_COUNT
@@ -17,15 +18,16 @@ enum flag_id {
 
 static const struct flag_row flag_rows[FLAG_COUNT] = {
 #define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help)         \
-    [FLAG_##id] = { name, FLAG_##type, fallback, unit, min, max, environment, choices, secret, help },
+    [FLAG_##id] = { name, FLAG_##type, fallback, unit, min, max, environment, choices, secret,     \
+                    help },
 #include "controller/flags.def"
 #undef FLAG
 };
 
 const struct program controller_program = {
     "herd-controller",
-    "The controller of Herd: brings what Stacks say to their clusters through Rancher, and keeps their "
-    "status true.",
+    "The controller of Herd: brings what Stacks say to their clusters through Rancher, and keeps "
+    "their status true.",
     flag_rows,
     FLAG_COUNT,
 };
@@ -73,8 +75,8 @@ static int read_token_file(struct arena *arena, struct str name, struct error *e
                          STR_ARG(name));
     if (str_find_char(token, ':', 0) < 0 && !str_starts(token, STR("ext/")))
         return error_set(err, ERROR_BAD_REQUEST,
-                         "--rancher-token-file: %.*s does not hold a Rancher API token, which looks "
-                         "like token-abcde:secret",
+                         "--rancher-token-file: %.*s does not hold a Rancher API token, which "
+                         "looks like token-abcde:secret",
                          STR_ARG(name));
     return 0;
 }

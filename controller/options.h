@@ -1,5 +1,5 @@
-/* options.h: the flags of herd-controller, read and checked: all that can be refused is refused here,
- * before anything starts. */
+/* options.h: the flags of herd-controller, read and checked: all that can be refused is refused
+ * here, before anything starts. */
 #ifndef HERD_CONTROLLER_OPTIONS_H
 #define HERD_CONTROLLER_OPTIONS_H
 

@@ -1,6 +1,6 @@
-/* events.c: releases are compared by cluster and chart. Changes are grouped by chart and reason, and
- * waiting by reason alone: an object may have but 25 Events at once (LIMIT_EVENTS_PER_OBJECT), and
- * the last of them, which says how it ended, is the one that people look for. */
+/* events.c: releases are compared by cluster and chart. Changes are grouped by chart and reason,
+ * and waiting by reason alone: an object may have but 25 Events at once (LIMIT_EVENTS_PER_OBJECT),
+ * and the last of them, which says how it ended, is the one that people look for. */
 #include "controller/reconcile/events.h"
 
 #include "base/map.h"

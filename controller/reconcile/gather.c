@@ -79,7 +79,7 @@ static void pick_clusters(struct gathering *g)
 
     g->cluster_ids = str_list_new(g->arena, 16);
     g->targeted = map_new(g->arena, 16);
-    /* Targets of a Stack that cannot be carried out mean nothing; what it has is still looked at. */
+    /* Targets of a Stack that cannot be carried out mean nothing; what it has is looked at. */
     if (g->to->verdict.problems.denied == 0)
         pick_targets(g);
     for (uint32_t i = 0; i < before->target_clusters.count; i++)

@@ -1,7 +1,8 @@
-/* gather.h: from a key to everything that a plan may know: all reading is here, and only from caches.
+/* gather.h: from a key to everything that a plan may know: all reading is here, and only from
+ * caches.
  *
- * What a Stack reads is also what it wants to hear of: gathering says so anew each time, which starts
- * and ends the informers behind it. */
+ * What a Stack reads is also what it wants to hear of: gathering says so anew each time, which
+ * starts and ends the informers behind it. */
 #ifndef HERD_CONTROLLER_RECONCILE_GATHER_H
 #define HERD_CONTROLLER_RECONCILE_GATHER_H
 

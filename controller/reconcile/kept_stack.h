@@ -1,8 +1,8 @@
 /* kept_stack.h: what is kept of a Stack between reconciles: a whole Stack for the decoder, without
  * what nobody here reads (managed fields, others' labels and annotations).
  *
- * In front stands a copy of its targets, which are asked again for every cluster whose labels change:
- * that costs a look at some sixty bytes, and not at the Stack. */
+ * In front stands a copy of its targets, which are asked again for every cluster whose labels
+ * change: that costs a look at some sixty bytes, and not at the Stack. */
 #ifndef HERD_CONTROLLER_RECONCILE_KEPT_STACK_H
 #define HERD_CONTROLLER_RECONCILE_KEPT_STACK_H
 

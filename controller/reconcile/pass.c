@@ -3,8 +3,8 @@
  *   gather -> plan -> status --differs--> PATCH .../status --taken--> Events, act --> done
  *                        '----- equal -------------------------------> act --> done
  *
- * The patch carries the resourceVersion that was planned from: whoever plans from an older Stack than
- * the stored one is refused, and acts on nothing. */
+ * The patch carries the resourceVersion that was planned from: whoever plans from an older Stack
+ * than the stored one is refused, and acts on nothing. */
 #include "controller/reconcile/stack_parts.h"
 
 #include "base/map.h"

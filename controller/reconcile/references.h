@@ -1,8 +1,8 @@
 /* references.h: the ConfigMaps and Secrets that Stacks name, each followed by itself.
  *
- * One watch for each object (metadata.name=...): only the Stacks that name it hear of it, and no right
- * to list all of a namespace is needed. An object that was read once keeps its last content while it
- * cannot be read. */
+ * One watch for each object (metadata.name=...): only the Stacks that name it hear of it, and no
+ * right to list all of a namespace is needed. An object that was read once keeps its last content
+ * while it cannot be read. */
 #ifndef HERD_CONTROLLER_RECONCILE_REFERENCES_H
 #define HERD_CONTROLLER_RECONCILE_REFERENCES_H
 

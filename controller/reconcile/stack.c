@@ -1,7 +1,8 @@
 /* stack.c: who wakes whom: every change that is seen becomes keys of the Stacks it concerns.
  *
- * A Stack's own change is looked at at once. What happens in the estate comes in bursts (an App, its
- * Operation, the same on twenty clusters), so it waits for a moment, and duplicates melt together. */
+ * A Stack's own change is looked at at once. What happens in the estate comes in bursts (an App,
+ * its Operation, the same on twenty clusters), so it waits for a moment, and duplicates melt
+ * together. */
 #include "controller/reconcile/stack_parts.h"
 
 #include "base/map.h"
@@ -42,8 +43,8 @@ void stack_await(struct stack_reconciler *r, struct str key, struct str resource
     uint64_t version;
     uint64_t seen;
 
-    /* Versions of one collection are ordered numbers (Kubernetes API concepts, "Resource versions");
-     * a server that has others gets no waiting, only preconditions. */
+    /* Versions of one collection are ordered numbers (Kubernetes API concepts, "Resource
+     * versions"); a server that has others gets no waiting, only preconditions. */
     if (!object || !str_to_u64(resource_version, &version) ||
         !str_to_u64(kube_object_resource_version(object), &seen) || seen >= version)
         return;
@@ -202,7 +203,8 @@ static bool picks(struct arena *arena, struct str targets, const struct estate_c
                                         cluster->pairs, cluster->pair_count);
 }
 
-/* The Stacks whose answer it changes: those that picked it before and do not now, or the reverse. */
+/* The Stacks whose answer it changes: those that picked it before and do not now, or the
+ * reverse. */
 static void estate_labels_changed(void *context, const struct estate_cluster *before,
                                   const struct estate_cluster *after)
 {

@@ -261,7 +261,8 @@ void rancher_remove_lock(struct rancher_client *rancher, struct str cluster_id,
         return;
     }
     kube_client_raw(rancher->kube, "DELETE", kube_request_path(arena, &remove), NULL, STR(""),
-                    READ_TIME_MS, finish, request_new(rancher, done, context, NULL, ERROR_NOT_FOUND));
+                    READ_TIME_MS, finish,
+                    request_new(rancher, done, context, NULL, ERROR_NOT_FOUND));
 }
 
 void rancher_read_log(struct rancher_client *rancher, struct str cluster_id,

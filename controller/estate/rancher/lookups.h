@@ -1,9 +1,9 @@
-/* lookups.h: what a cluster was asked, and what it answered: chart versions, logs of operations, and
- * repositories that could not be made.
+/* lookups.h: what a cluster was asked, and what it answered: chart versions, logs of operations,
+ * and repositories that could not be made.
  *
  * Answers are shared by all Stacks that use the cluster, and so are questions: while one is under
- * way, whoever has the same waits for it. An answer that somebody else's doing can change has an end:
- * versions end with the index they were found in, failures after some time. */
+ * way, whoever has the same waits for it. An answer that somebody else's doing can change has an
+ * end: versions end with the index they were found in, failures after some time. */
 #ifndef HERD_CONTROLLER_ESTATE_RANCHER_LOOKUPS_H
 #define HERD_CONTROLLER_ESTATE_RANCHER_LOOKUPS_H
 

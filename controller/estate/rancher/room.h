@@ -1,8 +1,9 @@
 /* room.h: how many Helm operations a cluster has under way, seen or about to be, and who waits.
  *
- * Each operation is a pod that works hard for a while; many at once starve the cluster's API and fail
- * (rancher/rancher#42440). A plan sees the operations of its own Stack; this is what makes it see
- * those of all others. A claim stands for an operation that was decided on and does not show yet. */
+ * Each operation is a pod that works hard for a while; many at once starve the cluster's API and
+ * fail (rancher/rancher#42440). A plan sees the operations of its own Stack; this is what makes it
+ * see those of all others. A claim stands for an operation that was decided on and does not show
+ * yet. */
 #ifndef HERD_CONTROLLER_ESTATE_RANCHER_ROOM_H
 #define HERD_CONTROLLER_ESTATE_RANCHER_ROOM_H
 

@@ -20,7 +20,7 @@ const struct kube_resource rancher_cluster_repos =
 enum {
     HISTORY_MAX = 5,          /* revisions that Helm keeps; Rancher's own default */
     SHOWN_BYTES_MAX = 400,    /* of somebody else's words in a status */
-    /* Without timeout Helm waits five minutes for hooks; uninstalling a database may take longer. */
+    /* Helm's own five minutes are short for uninstalling a database. */
     UNINSTALL_TIMEOUT_MS = 600000,
 };
 
@@ -108,7 +108,7 @@ struct str wire_repo_body(struct arena *arena, struct str name, struct str url)
     json_put_key(&w, STR("spec"));
     json_open_object(&w);
     json_field_str(&w, "url", url);
-    /* OCI over plain HTTP wants to be asked for by name; https repositories are never made insecure. */
+    /* Said, so that nobody's default makes it otherwise. */
     json_field_bool(&w, "insecureSkipTLSVerify", false);
     json_close_object(&w);
     json_close_object(&w);
@@ -317,7 +317,7 @@ struct str wire_log_cause(struct arena *arena, struct str log)
 
     while (str_split(&log, '\n', &line)) {
         line = str_trim(line);
-        /* The pod writes "Error:" for Helm; what waits for the API before it has words of its own. */
+        /* Helm's own line, or that of the script that waits for the API before it. */
         if (str_starts(line, STR("Error:")) || str_starts(line, no_api))
             cause = line;
     }

@@ -1,19 +1,20 @@
 /* wire_error.c: the six shapes of an error.
  *
- *   steve            {"type":"error",...,"code":"NotFound","message":"...","status":404,"type":"error"}
- *   norman           {"baseType":"error","code":"NotFound","message":"...","status":404,"type":"error"}
+ *   steve            {"type":"error",..,"code":"NotFound","message":"..","status":404,"type":"error"}
+ *   norman           {"baseType":"error","code":"NotFound","message":"..","status":404,"type":"error"}
  *   Kubernetes       {"kind":"Status",...,"message":"...","reason":"NotFound","code":404}
  *   login filter     {"type":"error","status":"401","message":"..."}
  *   cluster router   {"Code":{"Code":"NotFound","Status":404},"Message":"...","Cause":null,...}
  *   proxies, dialers plain text, or nothing
  *
  * steve writes the key "type" twice, which the strict reader refuses with good reason. So bodies of
- * errors, and only those, are searched by a scan of their own that takes the first of equal keys. */
+ * errors, and only those, are searched by a scan of their own that takes the first of equal
+ * keys. */
 #include "controller/estate/rancher/wire.h"
 
 enum { SCAN_BYTES_MAX = 64 * 1024, SHOWN_BYTES_MAX = 400 };
 
-/* The end of the string that begins at `at` (its opening quote), behind its closing quote; or -1. */
+/* The end, behind its closing quote, of the string whose opening quote is at `at`; or -1. */
 static ptrdiff_t string_end(struct str text, size_t at)
 {
     for (size_t i = at + 1; i < text.len; i++) {
