@@ -275,7 +275,8 @@ static int update_once(struct request *rq, const struct edit *edit, struct str *
         return -1;
     if (answer == STORE_DONE)
         return 0;
-    if (insists)
+    /* A patch is made anew on what stands there now; one that names a version fails then. */
+    if (insists && rq->verb != VERB_PATCH)
         return fail_modified(&rq->failure, &subject);
     *ret_again = true;
     return fail_modified(&rq->failure, &subject);

@@ -6,7 +6,7 @@ suite "$1" "$2"
 kills=${HERD_KILLS:-3}
 RANDOM=${HERD_SEED:-$((SECONDS + $$))}
 echo "seed: HERD_SEED=$RANDOM kills: $kills of each"
-lab_flags=(--time-scale 0.05)
+lab_flags=(--time-scale 0.02)
 start_product
 
 nap() { sleep "0.$(printf '%03d' $((RANDOM % 900)))"; }
