@@ -76,8 +76,8 @@ static int open_ca(struct arena *arena, const char *folder, int64_t now_ms, stru
         return 0;
     if (file_exists(in_folder(arena, folder, "ca.crt")))
         return error_set(err, ERROR_FILE,
-                         "the lab's CA cannot be used: %s; remove ca.crt and ca.key in %s and every "
-                         "client gets a new kubeconfig at the next start",
+                         "the lab's CA cannot be used: %s; remove ca.crt and ca.key in %s and "
+                         "every client gets a new kubeconfig at the next start",
                          ignored.text, folder);
     request.is_ca = true;
     if (tls_issue(arena, &request, NULL, ret_ca, err) != 0)

@@ -1,8 +1,9 @@
-/* credentials.h: the lab's own certificate authority, what it issued, and the administrator's token.
+/* credentials.h: the lab's own certificate authority, what it issued, and the administrator's
+ * token.
  *
- * Made at the first start and kept in the data folder: ca.crt, ca.key, tls.crt, tls.key, admin.crt,
- * admin.key, admin.token. The server's pair is issued anew at each start, so that it always carries
- * the addresses that are listened on. */
+ * Made at the first start and kept in the data folder: ca.crt, ca.key, tls.crt, tls.key,
+ * admin.crt, admin.key, admin.token. The server's pair is issued anew at each start, so that it
+ * always carries the addresses that are listened on. */
 #ifndef HERD_LAB_CREDENTIALS_H
 #define HERD_LAB_CREDENTIALS_H
 

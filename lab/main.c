@@ -17,15 +17,15 @@
 #include <unistd.h>
 
 enum flag_id {
-#define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help) FLAG_##id,
+#define FLAG(id, name, type, fallback, unit, min, max, env, choices, secret, help) FLAG_##id,
 #include "lab/flags.def"
 #undef FLAG
     FLAG_COUNT
 };
 
 static const struct flag_row flag_rows[FLAG_COUNT] = {
-#define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help)         \
-    [FLAG_##id] = { name, FLAG_##type, fallback, unit, min, max, environment, choices, secret, help },
+#define FLAG(id, name, type, fallback, unit, min, max, env, choices, secret, help)                 \
+    [FLAG_##id] = { name, FLAG_##type, fallback, unit, min, max, env, choices, secret, help },
 #include "lab/flags.def"
 #undef FLAG
 };

@@ -1,5 +1,5 @@
-/* server.c: who asks (authentication), and to whom the question goes. What callers may do is decided
- * behind api_handle; the Rancher port knows its own tokens. */
+/* server.c: who asks (authentication), and to whom the question goes. What callers may do is
+ * decided behind api_handle; the Rancher port knows its own tokens. */
 #include "lab/server.h"
 
 #include "base/memory.h"
@@ -11,8 +11,8 @@ enum {
     BODY_MAX = 3 * 1024 * 1024, /* kube-apiserver's limit of a request */
 };
 
-/* Handlers hold locks and heap memory, which an abandoned arena would strand: the budget is a number
- * that only a runaway reaches. */
+/* Handlers hold locks and heap memory, which an abandoned arena would strand: the budget is a
+ * number that only a runaway reaches. */
 #define ARENA_BUDGET ((size_t)8 * 1024 * 1024 * 1024)
 
 enum lab_metric {
@@ -73,7 +73,7 @@ static void add_groups(struct api_caller *caller, struct str groups)
             str_list_push(&caller->groups, group);
 }
 
-/* By bearer token, else by client certificate. A wrong token is refused even beside a certificate. */
+/* By bearer token, else by client certificate. A wrong token is refused, certificate or not. */
 static bool authenticate(const struct server *server, const struct http_exchange *exchange,
                          struct api_caller *ret_caller)
 {

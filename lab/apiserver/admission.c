@@ -59,7 +59,7 @@ static struct str service_address(struct request *rq, struct str namespace_, str
 
     if (by_flag.len)
         return by_flag;
-    if (api_get(rq->api, rq->arena, STR("local"), &services, namespace_, name, &text, &err) < 0 ||
+    if (api_get(rq->api, rq->arena, rq->cluster, &services, namespace_, name, &text, &err) < 0 ||
         json_read(rq->arena, text, &json_limits_default, &service, &err) < 0)
         return by_flag;
 
@@ -76,7 +76,8 @@ static bool address_call(struct request *rq, struct hook *hook)
     struct json config = json_get(hook->json, STR("clientConfig"));
     struct json service = json_get(config, STR("service"));
     struct str url = json_str(json_get(config, STR("url")));
-    struct str query = str_fmt(rq->arena, "timeout=%llds", (long long)(hook->call.timeout_ms / 1000));
+    struct str query =
+        str_fmt(rq->arena, "timeout=%llds", (long long)(hook->call.timeout_ms / 1000));
     struct str name = json_str(json_get(service, STR("name")));
     struct str namespace_ = json_str(json_get(service, STR("namespace")));
     struct str path = json_str(json_get(service, STR("path")));
@@ -179,8 +180,8 @@ static int prepare(const struct admission_facts *facts, struct hook *hook, bool 
     if (!address_call(rq, hook))
         return failed(rq, hook,
                       str_fmt(rq->arena,
-                              "failed to call webhook: Post \"%.*s\": service has no address: give the "
-                              "Service a clusterIP, or start herd-lab with --service "
+                              "failed to call webhook: Post \"%.*s\": service has no address: give "
+                              "the Service a clusterIP, or start herd-lab with --service "
                               "namespace/name=host:port",
                               STR_ARG(hook->shown_url)));
     pthread_mutex_lock(&rq->api->lock);

@@ -6,8 +6,8 @@
 #include "lab/apiserver/request.h"
 #include "lab/apiserver/webhook_caller.h"
 
-/* Call the mutating webhooks that match, one after another. *object may become another tree, in shape
- * again. `old` is NULL on a creation, *object on a deletion. */
+/* Call the mutating webhooks that match, one after another. *object may become another tree, in
+ * shape again. `old` is NULL on a creation, *object on a deletion. */
 int admission_mutate(struct request *rq, const struct value *old, struct value **object);
 /* Call the validating webhooks that match, all at once. */
 int admission_validate(struct request *rq, const struct value *old, const struct value *object);

@@ -153,10 +153,11 @@ static int report_unknown(struct request *rq, const struct str_list *unknown)
         kind_has(rq->kind, KIND_CUSTOM)
             ? str_fmt(rq->arena, "strict decoding error: %.*s", STR_ARG(strbuf_str(&text)))
             : str_fmt(rq->arena,
-                      "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: "
+                      "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding "
+                      "error: "
                       "%.*s",
-                      STR_ARG(rq->kind->kind), STR_ARG(rq->kind->version),
-                      STR_ARG(rq->kind->kind), STR_ARG(strbuf_str(&text))));
+                      STR_ARG(rq->kind->kind), STR_ARG(rq->kind->version), STR_ARG(rq->kind->kind),
+                      STR_ARG(strbuf_str(&text))));
 }
 
 int body_shape(struct request *rq, struct value *object, bool report)

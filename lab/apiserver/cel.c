@@ -1,7 +1,7 @@
-/* cel.c: the part of CEL that match conditions of admission webhooks use in practice:
- * || && ! ( ) == != in, literals, lists, has(), startsWith() endsWith() contains(), size() and paths
- * below request, object and oldObject. All else is "cannot tell", never a guess.
- * Source: the language definition of cel-spec; kubernetes.io "Match conditions". */
+/* cel.c: the part of CEL that match conditions of admission webhooks use in practice: || && ! ( )
+ * == != in, literals, lists, has(), startsWith() endsWith() contains(), size() and paths below
+ * request, object and oldObject. All else is "cannot tell", never a guess. Source: the language
+ * definition of cel-spec; kubernetes.io "Match conditions". */
 #include "lab/apiserver/cel.h"
 
 #include <ctype.h>

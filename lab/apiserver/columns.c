@@ -76,7 +76,8 @@ static void cell_event_first_seen(struct cells *c, struct json object)
 {
     struct str time = json_str(json_get(object, STR("firstTimestamp")));
 
-    json_put_str(c->w, age_since(c, time.len ? time : json_str(json_get(object, STR("eventTime")))));
+    json_put_str(c->w,
+                 age_since(c, time.len ? time : json_str(json_get(object, STR("eventTime")))));
 }
 
 static void cell_event_last_seen(struct cells *c, struct json object)
@@ -415,8 +416,10 @@ static const struct row {
 /* Kinds whose last column is not Age, or that have it in the middle. */
 static bool has_own_age(const struct kind *kind)
 {
-    static const char *const plurals[] = { "events",       "nodes", "pods", "services", "deployments",
-                                           "clusterroles", "roles", "customresourcedefinitions" };
+    static const char *const plurals[] = { "events",      "nodes",
+                                           "pods",        "services",
+                                           "deployments", "clusterroles",
+                                           "roles",       "customresourcedefinitions" };
 
     for (size_t i = 0; i < sizeof(plurals) / sizeof(plurals[0]); i++)
         if (str_eq(kind->plural, str_of(plurals[i])))

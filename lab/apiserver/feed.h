@@ -1,8 +1,8 @@
 /* feed.h: the latest changes, in order, for those who watch.
  *
- * A ring in memory of immutable, counted events. The store pushes each change right after its commit
- * and in the order of versions, so a reader that asks for "all after N" sees no gap and no repeat; or
- * it is told that N was compacted away (410). Safe from any thread. */
+ * A ring in memory of immutable, counted events. The store pushes each change right after its
+ * commit and in the order of versions, so a reader that asks for "all after N" sees no gap and no
+ * repeat; or it is told that N was compacted away (410). Safe from any thread. */
 #ifndef HERD_LAB_APISERVER_FEED_H
 #define HERD_LAB_APISERVER_FEED_H
 
@@ -61,8 +61,8 @@ void feed_wait(struct feed *feed, uint64_t version);
 
 enum feed_answer { FEED_CHANGES, FEED_NOTHING, FEED_COMPACTED, FEED_CLOSED };
 
-/* Changes of a collection after *version, at most `most`, each with a reference for the caller; waits
- * up to wait_ms for the first. *version moves on to what was looked at. */
+/* Changes of a collection after *version, at most `most`, each with a reference for the caller;
+ * waits up to wait_ms for the first. *version moves on to what was looked at. */
 enum feed_answer feed_after(struct feed *feed, const struct collection *of, uint64_t *version,
                             int64_t wait_ms, struct change **ret_changes, uint32_t most,
                             uint32_t *ret_count);

@@ -173,7 +173,8 @@ static bool find_kind(struct http_request_of_api *h)
 
     if (!core && !grouped)
         return false;
-    /* namespaces/<ns>/<plural>...; but namespaces/<ns>, .../status and .../finalize are the namespace. */
+    /* namespaces/<ns>/<plural>...; but namespaces/<ns>, .../status and .../finalize are the
+     * namespace. */
     if (str_eq(p->items[at], STR("namespaces")) && p->count > at + 2 &&
         !(core && (str_eq(p->items[at + 2], STR("status")) ||
                    str_eq(p->items[at + 2], STR("finalize"))))) {

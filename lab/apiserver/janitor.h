@@ -1,5 +1,5 @@
-/* janitor.h: what the API server does by itself: empty terminating namespaces, remove the objects of
- * a definition that goes, forget old Events and old changes. One thread. */
+/* janitor.h: what the API server does by itself: empty terminating namespaces, remove the objects
+ * of a definition that goes, forget old Events and old changes. One thread. */
 #ifndef HERD_LAB_APISERVER_JANITOR_H
 #define HERD_LAB_APISERVER_JANITOR_H
 

@@ -1,4 +1,4 @@
-/* jsonpath.c: a path is a list of steps; each step maps the values found so far to the next ones. */
+/* jsonpath.c: a path is a list of steps; each maps the values found so far to the next ones. */
 #include "lab/apiserver/jsonpath.h"
 
 enum step_kind { STEP_FIELD, STEP_INDEX, STEP_ALL, STEP_FILTER };

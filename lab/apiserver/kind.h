@@ -18,7 +18,8 @@ enum kind_trait {
 struct kind;
 struct cells;
 
-/* A column of a Table. Its cell comes from a JSON path, or from a function for what a path cannot say. */
+/* A column of a Table. Its cell comes from a JSON path, or from a function for what a path cannot
+ * say. */
 struct column {
     struct str name, type, format, description;
     int64_t priority;

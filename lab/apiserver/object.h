@@ -35,7 +35,7 @@ void meta_validate(const struct kind *kind, const struct value *object, struct f
 void meta_validate_update(struct arena *arena, const struct value *old,
                           const struct value *object, struct findings *found);
 
-/* Rules and defaults of built-in kinds that their types do not express. `old` NULL on a creation. */
+/* Rules and defaults of built-in kinds that their types do not express. `old` NULL: a creation. */
 void builtin_default(struct arena *arena, const struct kind *kind, struct value *object);
 void builtin_validate(struct arena *arena, const struct kind *kind, const struct value *old,
                       const struct value *object, struct findings *found);

@@ -1,5 +1,6 @@
-/* openapi.c: /openapi/v3: an index, and one document for each group and version: its kinds' schemas
- * and, for each, the paths from which kubectl learns that fieldValidation and dryRun are understood.
+/* openapi.c: /openapi/v3: an index, and one document for each group and version: its kinds'
+ * schemas and, for each, the paths from which kubectl learns that fieldValidation and dryRun are
+ * understood.
  *
  * /openapi/v2 is what kubectl up to 1.23 asks before it applies, in protobuf. It gets a document
  * without definitions, which such a kubectl takes as "nothing to check here": the server checks. */
@@ -74,13 +75,14 @@ static void put_operation(struct request *rq, struct json_writer *w, const struc
 {
     json_put_key(w, str_of(method));
     json_put_raw(w, str_fmt(rq->arena,
-                            "{\"operationId\":\"%s%.*s\",\"parameters\":[%s],\"responses\":{\"200\":"
+                            "{\"operationId\":\"%s%.*s\",\"parameters\":[%s],\"responses\":{"
+                            "\"200\":"
                             "{\"description\":\"OK\",\"content\":{\"application/json\":{\"schema\":"
                             "{\"$ref\":\"#/components/schemas/%.*s\"}}}}},"
                             "\"x-kubernetes-action\":\"%s\","
                             "\"x-kubernetes-group-version-kind\":%.*s}",
-                            method, STR_ARG(kind->kind), parameters,
-                            STR_ARG(schema_name(rq, kind)), action, STR_ARG(gvk(rq, kind))));
+                            method, STR_ARG(kind->kind), parameters, STR_ARG(schema_name(rq, kind)),
+                            action, STR_ARG(gvk(rq, kind))));
 }
 
 #define PARAMETER(name)                                                                            \

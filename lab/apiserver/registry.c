@@ -19,7 +19,7 @@ struct registry {
     pthread_mutex_t lock;
     const struct builtin *builtin;
     struct dict *clusters; /* name -> struct catalog */
-    struct dict *shared;   /* digest of a definition's text -> struct definition, a reference each */
+    struct dict *shared; /* digest of a definition's text -> struct definition, a reference each */
     uint64_t generation;
 };
 

@@ -1,7 +1,7 @@
 /* registry.h: which kinds each cluster serves now.
  *
- * A `struct catalog` is a snapshot: the built-in kinds and the definitions of one cluster. A request
- * holds one while it lasts; a definition that changes meanwhile makes a new catalog. */
+ * A `struct catalog` is a snapshot: the built-in kinds and the definitions of one cluster. A
+ * request holds one while it lasts; a definition that changes meanwhile makes a new catalog. */
 #ifndef HERD_LAB_APISERVER_REGISTRY_H
 #define HERD_LAB_APISERVER_REGISTRY_H
 

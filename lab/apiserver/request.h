@@ -67,8 +67,8 @@ struct request {
     struct failure failure; /* filled by whoever returns -1 */
 };
 
-/* A request of the lab itself, as the kind of a resource; NOT_FOUND if it is not served. The catalog's
- * reference goes with it: request_end. */
+/* A request of the lab itself, as the kind of a resource; NOT_FOUND if it is not served. The
+ * catalog's reference goes with it: request_end. */
 int request_begin(struct api *api, struct arena *arena, struct str cluster,
                   const struct kube_resource *resource, struct request *ret_request,
                   struct error *err);

@@ -111,7 +111,8 @@ static void compile_several(struct compile *c, struct json array, const struct p
     }
 }
 
-/* Patterns search (RE2 semantics); our matcher is anchored, so the rest of the text is let through. */
+/* Patterns search (RE2 semantics); our matcher is anchored, so the rest of the text is let
+ * through. */
 static void compile_pattern(struct compile *c, struct schema *s, const struct path *at)
 {
     struct path here = path_field(at, STR("pattern"));

@@ -1,8 +1,9 @@
 /* schema.h: structural schemas: what an object may look like.
  *
- * One form for both sources: OpenAPI v3 of CustomResourceDefinitions, and types.def for the built-in
- * kinds. A schema lives in the arena of whoever compiled it; its regular expressions are objects that
- * a `struct regex_set` frees. Source: k8s.io/apiextensions-apiserver/pkg/apiserver/schema. */
+ * One form for both sources: OpenAPI v3 of CustomResourceDefinitions, and types.def for the
+ * built-in kinds. A schema lives in the arena of whoever compiled it; its regular expressions are
+ * objects that a `struct regex_set` frees. Source:
+ * k8s.io/apiextensions-apiserver/pkg/apiserver/schema. */
 #ifndef HERD_LAB_APISERVER_SCHEMA_H
 #define HERD_LAB_APISERVER_SCHEMA_H
 
@@ -79,7 +80,8 @@ void schema_validate(const struct schema *schema, const struct value *value,
 void schema_validate_lists(const struct schema *schema, const struct value *value,
                            const struct path *at, struct findings *found);
 
-/* Fill in defaults, also within defaults; a null that is not nullable and has a default becomes it. */
+/* Fill in defaults, also within defaults; a null that is not nullable and has a default becomes
+ * it. */
 void schema_default(struct arena *arena, const struct schema *schema, struct value *value);
 /* Remove what the schema does not know and name each field removed. `is_root`: apiVersion, kind and
  * metadata are known. */

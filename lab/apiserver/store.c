@@ -16,8 +16,9 @@ static const char *const tables =
     "NULL, namespace TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, json TEXT NOT "
     "NULL, UNIQUE(cluster, grp, plural, namespace, name));"
     /* The undo log: `before` is what stood there before version `version`. */
-    "CREATE TABLE IF NOT EXISTS changes(version INTEGER PRIMARY KEY, cluster TEXT NOT NULL, grp TEXT "
-    "NOT NULL, plural TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL, type INTEGER NOT "
+    "CREATE TABLE IF NOT EXISTS changes(version INTEGER PRIMARY KEY, cluster TEXT NOT NULL, grp "
+    "TEXT NOT NULL, plural TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL, type INTEGER "
+    "NOT "
     "NULL, at_ms INTEGER NOT NULL, before TEXT NOT NULL);"
     "INSERT OR IGNORE INTO state VALUES('compacted', 1);";
 
@@ -132,8 +133,8 @@ static int resume(struct store *s, const struct feed_options *options, struct er
         return -1;
     s->feed = feed_create(options, compacted);
     if (db_prepare(s->db,
-                   "SELECT version,cluster,grp,plural,namespace,name,type,at_ms,before FROM changes "
-                   "ORDER BY version DESC",
+                   "SELECT version,cluster,grp,plural,namespace,name,type,at_ms,before FROM "
+                   "changes ORDER BY version DESC",
                    &rows, err) != 0)
         return -1;
     while (sqlite3_step(rows) == SQLITE_ROW)
@@ -302,7 +303,8 @@ void store_trim(struct store *s)
     uint64_t compacted = feed_trim(s->feed, clock_wall_ms(s->clock));
     char sql[128];
 
-    snprintf(sql, sizeof(sql), "UPDATE state SET number=%llu WHERE name='compacted' AND number<%llu",
+    snprintf(sql, sizeof(sql),
+             "UPDATE state SET number=%llu WHERE name='compacted' AND number<%llu",
              (unsigned long long)compacted, (unsigned long long)compacted);
     pthread_mutex_lock(&s->write_lock);
     s->since_trim = 0;

@@ -1,14 +1,14 @@
 /* store.h: all objects of all clusters, in one SQLite file.
  *
- * One writer at a time; each write is one transaction and gives the next version of one counter.
- * A write names the version that it was computed from, so two writers cannot lose each other's work.
- * Beside the objects stands an undo log: for each of the latest changes, what was there before. From
- * it come resumed watches after a restart, and lists at an older version.
+ * One writer at a time; each write is one transaction and gives the next version of one counter. A
+ * write names the version that it was computed from, so two writers cannot lose each other's work.
+ * Beside the objects stands an undo log: for each of the latest changes, what was there before.
+ * From it come resumed watches after a restart, and lists at an older version.
  *
- * Journal: WAL with synchronous=NORMAL. A commit is in the kernel's hands when it is acknowledged, so
- * kill -9 loses nothing; only a power cut could lose the last moments (never consistency). FULL would
- * cost one fsync for each write, some 30 times a small write, for a promise that a lab on one machine
- * does not give. */
+ * Journal: WAL with synchronous=NORMAL. A commit is in the kernel's hands when it is acknowledged,
+ * so kill -9 loses nothing; only a power cut could lose the last moments (never consistency). FULL
+ * would cost one fsync for each write, some 30 times a small write, for a promise that a lab on
+ * one machine does not give. */
 #ifndef HERD_LAB_APISERVER_STORE_H
 #define HERD_LAB_APISERVER_STORE_H
 

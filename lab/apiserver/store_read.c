@@ -109,7 +109,8 @@ enum store_answer store_get(struct store *s, struct arena *arena, const struct s
     return answer;
 }
 
-/* How the collection differed at an older version: for each object changed since then, what it was. */
+/* How the collection differed at an older version: for each object changed since then, what it
+ * was. */
 struct overlay {
     struct store_rows rows; /* object "" = it was not there; sorted */
     struct map *ids;

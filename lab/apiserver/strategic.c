@@ -55,7 +55,7 @@ static bool has_replace(const struct value *patch)
     return false;
 }
 
-/* Elements of the document, each merged with its namesake of the patch; then the patch's new ones. */
+/* Elements of the document, merged with their namesakes of the patch; then the patch's new ones. */
 static struct value *merge_by_key(struct arena *arena, const struct schema *schema,
                                   const struct value *document, const struct value *patch)
 {

@@ -1,9 +1,9 @@
 /* watch.c: a collection as a stream of changes.
  *
- * States: INITIAL (what there is now, as ADDED, page by page of one version), LIVE (changes from the
- * feed), ENDED. Without a resourceVersion a watch begins at INITIAL, with one at LIVE. An object that
- * comes to match the selectors is ADDED, one that ceases to is DELETED. Every 60 s, and at the end,
- * a BOOKMARK tells how far the watch has come, for those who asked. */
+ * States: INITIAL (what there is now, as ADDED, page by page of one version), LIVE (changes from
+ * the feed), ENDED. Without a resourceVersion a watch begins at INITIAL, with one at LIVE. An
+ * object that comes to match the selectors is ADDED, one that ceases to is DELETED. Every 60 s,
+ * and at the end, a BOOKMARK tells how far the watch has come, for those who asked. */
 #include "lab/apiserver/http.h"
 
 #include "lab/apiserver/object.h"

@@ -73,8 +73,8 @@ void webhook_caller_free(struct webhook_caller *caller)
     mem_free(caller);
 }
 
-static struct http_client *client_for(struct webhook_caller *caller, const struct webhook_call *call,
-                                      struct error *err)
+static struct http_client *client_for(struct webhook_caller *caller,
+                                      const struct webhook_call *call, struct error *err)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct str key =

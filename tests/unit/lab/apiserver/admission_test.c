@@ -23,7 +23,8 @@ static const char *response_of(enum manner manner)
     switch (manner) {
     case DENY:
         return "\"allowed\":false,\"status\":{\"code\":422,\"reason\":\"Invalid\",\"message\":\"no "
-               "such luck\",\"details\":{\"causes\":[{\"field\":\"spec.env\",\"message\":\"bad\"}]}}";
+               "such "
+               "luck\",\"details\":{\"causes\":[{\"field\":\"spec.env\",\"message\":\"bad\"}]}}";
     case PATCH:
         return "\"allowed\":true,\"patchType\":\"JSONPatch\",\"patch\":"
                "\"W3sib3AiOiJhZGQiLCJwYXRoIjoiL3NwZWMvc2l6ZSIsInZhbHVlIjo3fV0=\"";
@@ -55,7 +56,8 @@ static void answer_review(struct http_exchange *exchange, void *context)
         http_answer(exchange, 500, "text/plain", STR("broken"));
         return;
     }
-    if (manner == GARBAGE || json_read(view->arena, view->body, &json_limits_default, &review, &err)) {
+    if (manner == GARBAGE ||
+        json_read(view->arena, view->body, &json_limits_default, &review, &err)) {
         http_answer(exchange, 200, "application/json", STR("nonsense"));
         return;
     }
@@ -110,15 +112,18 @@ static void configure(struct fixture *f, const struct hook *hook, bool mutates, 
     ask_json(f, "DELETE", str_z(f->arena, str_fmt(f->arena, "%s/hook", path)), "");
     reply = ask_json(
         f, "POST", path,
-        str_z(f->arena,
-              str_fmt(f->arena,
-                      "{\"metadata\":{\"name\":\"hook\"},\"webhooks\":[{\"name\":\"hook.test.io\","
-                      "\"sideEffects\":\"None\",\"admissionReviewVersions\":[\"v1\"],"
-                      "\"timeoutSeconds\":1,\"clientConfig\":{\"url\":\"https://127.0.0.1:%u/review\","
-                      "\"caBundle\":\"%.*s\"},\"rules\":[{\"operations\":[\"CREATE\",\"UPDATE\"],"
-                      "\"apiGroups\":[\"test.example.com\"],\"apiVersions\":[\"v1\"],\"resources\":["
-                      "\"widgets\"]}]%s}]}",
-                      http_server_port(hook->server), STR_ARG(hook->bundle), more)));
+        str_z(f->arena, str_fmt(f->arena,
+                                "{\"metadata\":{\"name\":\"hook\"},\"webhooks\":[{\"name\":\"hook."
+                                "test.io\","
+                                "\"sideEffects\":\"None\",\"admissionReviewVersions\":[\"v1\"],"
+                                "\"timeoutSeconds\":1,\"clientConfig\":{\"url\":\"https://"
+                                "127.0.0.1:%u/review\","
+                                "\"caBundle\":\"%.*s\"},\"rules\":[{\"operations\":[\"CREATE\","
+                                "\"UPDATE\"],"
+                                "\"apiGroups\":[\"test.example.com\"],\"apiVersions\":[\"v1\"],"
+                                "\"resources\":["
+                                "\"widgets\"]}]%s}]}",
+                                http_server_port(hook->server), STR_ARG(hook->bundle), more)));
     if (reply.status != 201)
         fail_msg("%.*s", STR_ARG(reply.body));
 }
@@ -149,14 +154,16 @@ static const struct row {
       "response: expected response.uid=...",
       1 },
     { "an error of the server", STATUS_500, false, "", 500,
-      "Internal error occurred: failed calling webhook \"hook.test.io\": failed to call webhook: an "
+      "Internal error occurred: failed calling webhook \"hook.test.io\": failed to call webhook: "
+      "an "
       "error on the server (\"broken\") has prevented the request from succeeding",
       1 },
     { "too slow", SLOW, false, "", 500,
       "Internal error occurred: failed calling webhook \"hook.test.io\": failed to call webhook: "
       "Post \"https://127.0.0.1:...",
       1 },
-    { "a failure that is ignored", STATUS_500, false, ",\"failurePolicy\":\"Ignore\"", 201, NULL, 1 },
+    { "a failure that is ignored", STATUS_500, false, ",\"failurePolicy\":\"Ignore\"", 201, NULL,
+      1 },
     { "a refusal is never ignored", DENY, false, ",\"failurePolicy\":\"Ignore\"", 422,
       "admission webhook \"hook.test.io\" denied the request: no such luck", 1 },
     { "other labels are not asked about", DENY, false,
@@ -167,8 +174,8 @@ static const struct row {
       ",\"namespaceSelector\":{\"matchLabels\":{\"kubernetes.io/metadata.name\":\"x\"}}", 201, NULL,
       0 },
     { "a condition that does not hold", DENY, false,
-      ",\"matchConditions\":[{\"name\":\"c\",\"expression\":\"request.operation == 'UPDATE'\"}]", 201,
-      NULL, 0 },
+      ",\"matchConditions\":[{\"name\":\"c\",\"expression\":\"request.operation == 'UPDATE'\"}]",
+      201, NULL, 0 },
     { "a condition that cannot be told counts as holding", DENY, false,
       ",\"matchConditions\":[{\"name\":\"c\",\"expression\":\"object.spec.all(x, true)\"}]", 422,
       NULL, 1 },
@@ -207,7 +214,8 @@ static void test_rows(void **state)
         if (row->manner == PATCH)
             rows_expect_str(row->sentence, member(f, reply.body, "spec.size"), STR("7"));
         ask_json(f, "DELETE",
-                 row->mutates ? "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/"
+                 row->mutates ? "/apis/admissionregistration.k8s.io/v1/"
+                                "mutatingwebhookconfigurations/"
                                 "hook"
                               : "/apis/admissionregistration.k8s.io/v1/"
                                 "validatingwebhookconfigurations/hook",
@@ -245,7 +253,8 @@ static void test_review(void **state)
     rows_expect_str("nothing old", member(f, review, "request.oldObject"), STR("null"));
     rows_expect_str("defaults are in", member(f, review, "request.object.spec.size"), STR("3"));
     rows_expect("managers are, too",
-                member(f, review, "request.object.metadata.managedFields.0.fieldsV1").len > 2, "set");
+                member(f, review, "request.object.metadata.managedFields.0.fieldsV1").len > 2,
+                "set");
     path = str_z(f->arena, str_fmt(f->arena, WIDGETS "/%.*s?dryRun=All",
                                    STR_ARG(member(f, made.body, "metadata.name"))));
     ask(f, "PATCH", path, "", "application/merge-patch+json", "{\"spec\":{\"size\":4}}");
@@ -273,16 +282,19 @@ static void test_service(void **state)
     (void)state;
     hook_begin(f, hook);
     atomic_store(&hook->manner, DENY);
-    reply = ask_json(
-        f, "POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
-        str_z(f->arena,
-              str_fmt(f->arena,
-                      "{\"metadata\":{\"name\":\"hook\"},\"webhooks\":[{\"name\":\"hook.test.io\","
-                      "\"sideEffects\":\"None\",\"admissionReviewVersions\":[\"v1\"],\"clientConfig\":{"
-                      "\"service\":{\"namespace\":\"default\",\"name\":\"hook\",\"path\":\"/review\"},"
-                      "\"caBundle\":\"%.*s\"},\"rules\":[{\"operations\":[\"*\"],\"apiGroups\":[\"*\"],"
-                      "\"apiVersions\":[\"*\"],\"resources\":[\"widgets\"]}]}]}",
-                      STR_ARG(hook->bundle))));
+    reply =
+        ask_json(f, "POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+                 str_z(f->arena, str_fmt(f->arena,
+                                         "{\"metadata\":{\"name\":\"hook\"},\"webhooks\":[{"
+                                         "\"name\":\"hook.test.io\","
+                                         "\"sideEffects\":\"None\",\"admissionReviewVersions\":["
+                                         "\"v1\"],\"clientConfig\":{"
+                                         "\"service\":{\"namespace\":\"default\",\"name\":\"hook\","
+                                         "\"path\":\"/review\"},"
+                                         "\"caBundle\":\"%.*s\"},\"rules\":[{\"operations\":[\"*\"]"
+                                         ",\"apiGroups\":[\"*\"],"
+                                         "\"apiVersions\":[\"*\"],\"resources\":[\"widgets\"]}]}]}",
+                                         STR_ARG(hook->bundle))));
     rows_expect_int("configured", reply.status, 201);
     reply = make_widget(f);
     rows_expect("a service without an address is told",

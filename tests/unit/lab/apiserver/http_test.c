@@ -64,7 +64,8 @@ static void test_refusals(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(refusal_rows) / sizeof(refusal_rows[0]); i++) {
         const struct refusal_row *row = &refusal_rows[i];
-        struct reply reply = ask(f, row->method, row->path, "application/json", row->type, row->body);
+        struct reply reply =
+            ask(f, row->method, row->path, "application/json", row->type, row->body);
 
         rows_expect_int(row->sentence, reply.status, row->status);
         rows_expect_str(row->sentence, member(f, reply.body, "kind"), STR("Status"));
@@ -89,7 +90,8 @@ static void test_life(void **state)
     rows_expect_str("defaults are in", member(f, made.body, "spec.size"), STR("3"));
     rows_expect_str("the status is not", member(f, made.body, "status"), STR(""));
     rows_expect_str("generation begins", member(f, made.body, "metadata.generation"), STR("1"));
-    again = ask_json(f, "POST", WIDGETS, "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"env\":\"x\"}}");
+    again =
+        ask_json(f, "POST", WIDGETS, "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"env\":\"x\"}}");
     rows_expect_str("a second one", member(f, again.body, "reason"), STR("AlreadyExists"));
     changed = ask(f, "PATCH", WIDGETS "/a", "", "application/merge-patch+json",
                   "{\"spec\":{\"size\":4},\"status\":{\"phase\":\"No\"}}");
@@ -128,9 +130,11 @@ static void test_finalizers(void **state)
 
     (void)state;
     ask_json(f, "POST", WIDGETS,
-             "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/y\"]},\"spec\":{\"env\":\"x\"}}");
+             "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/"
+             "y\"]},\"spec\":{\"env\":\"x\"}}");
     reply = ask_json(f, "DELETE", WIDGETS "/a", "");
-    rows_expect("it waits", member(f, reply.body, "metadata.deletionTimestamp").len > 0, "is going");
+    rows_expect("it waits", member(f, reply.body, "metadata.deletionTimestamp").len > 0,
+                "is going");
     reply = ask(f, "PATCH", WIDGETS "/a", "", "application/merge-patch+json",
                 "{\"metadata\":{\"finalizers\":[\"x.io/y\",\"x.io/z\"]}}");
     rows_expect_int("no new ones now", reply.status, 422);
@@ -146,7 +150,8 @@ static void make_several(struct fixture *f)
     for (int i = 0; i < 5; i++)
         ask_json(f, "POST", WIDGETS,
                  str_z(f->arena, str_fmt(f->arena,
-                                         "{\"metadata\":{\"name\":\"w%d\",\"labels\":{\"n\":\"%d\"}}"
+                                         "{\"metadata\":{\"name\":\"w%d\",\"labels\":{\"n\":\"%d\"}"
+                                         "}"
                                          ",\"spec\":{\"env\":\"%s\"}}",
                                          i, i, i % 2 ? "odd" : "even")));
 }
@@ -206,7 +211,8 @@ static void test_lists(void **state)
     page = ask(f, "GET", WIDGETS "/w1", "application/json;as=Table;v=v1;g=meta.k8s.io", "", "");
     rows_expect_str("a table names its columns", member(f, page.body, "columnDefinitions.2.name"),
                     STR("Size"));
-    rows_expect_str("and fills them", member(f, page.body, "rows.0.cells"), STR("[\"w1\",\"odd\",3]"));
+    rows_expect_str("and fills them", member(f, page.body, "rows.0.cells"),
+                    STR("[\"w1\",\"odd\",3]"));
     page = ask(f, "GET", WIDGETS,
                "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "", "");
     rows_expect_str("metadata alone", member(f, page.body, "items.0.spec"), STR(""));

@@ -87,7 +87,8 @@ static const struct merge_row {
     { "maps merge and null deletes", "ConfigMap", "{\"data\":{\"a\":\"1\",\"b\":\"2\"}}",
       "{\"data\":{\"a\":null,\"c\":\"3\"}}", "{\"data\":{\"b\":\"2\",\"c\":\"3\"}}" },
     { "containers join by name", "Pod",
-      "{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"x\",\"tty\":true},{\"name\":\"b\"}]}}",
+      "{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"x\",\"tty\":true},{\"name\":\"b\"}]}"
+      "}",
       "{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"y\"},{\"name\":\"c\"}]}}",
       "{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"y\",\"tty\":true},{\"name\":\"b\"},{"
       "\"name\":\"c\"}]}}" },
@@ -166,19 +167,22 @@ static void test_managers(void **state)
     (void)state;
     fields_update(arena, kind, NULL, first, &a);
     rows_expect_str("the creator has everything but what the server sets", managers(arena, first),
-                    STR("a {\"f:data\":{\".\":{},\"f:x\":{},\"f:y\":{}},\"f:metadata\":{\"f:labels\":"
+                    STR("a "
+                        "{\"f:data\":{\".\":{},\"f:x\":{},\"f:y\":{}},\"f:metadata\":{\"f:labels\":"
                         "{\".\":{},\"f:l\":{}}}}"));
     second = value_clone(arena, first);
     value_set(arena, value_get(second, STR("data")), STR("y"), value_str(arena, STR("2")));
     fields_update(arena, kind, first, second, &b);
     rows_expect_str("what another changes is the other's", managers(arena, second),
-                    STR("a {\"f:data\":{\".\":{},\"f:x\":{}},\"f:metadata\":{\"f:labels\":{\".\":{},"
+                    STR("a "
+                        "{\"f:data\":{\".\":{},\"f:x\":{}},\"f:metadata\":{\"f:labels\":{\".\":{},"
                         "\"f:l\":{}}}} | b {\"f:data\":{\"f:y\":{}}}"));
     third = value_clone(arena, second);
     value_remove(value_get(third, STR("data")), STR("y"));
     fields_update(arena, kind, second, third, &a);
     rows_expect_str("what is gone is nobody's", managers(arena, third),
-                    STR("a {\"f:data\":{\".\":{},\"f:x\":{}},\"f:metadata\":{\"f:labels\":{\".\":{},"
+                    STR("a "
+                        "{\"f:data\":{\".\":{},\"f:x\":{}},\"f:metadata\":{\"f:labels\":{\".\":{},"
                         "\"f:l\":{}}}}"));
 }
 

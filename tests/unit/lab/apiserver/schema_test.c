@@ -162,12 +162,14 @@ static const struct shape_row {
       "default: x}}}}}",
       "{}", "{\"a\":{\"b\":\"x\"}}", "" },
     { "a null that may not be one takes the default",
-      "{type: object, properties: {a: {type: integer, default: 3}}}", "{a: null}", "{\"a\":3}", "" },
+      "{type: object, properties: {a: {type: integer, default: 3}}}", "{a: null}", "{\"a\":3}",
+      "" },
     { "defaults go into each element",
       "{type: object, properties: {a: {type: array, items: {type: object, properties: {b: {type: "
       "string, default: x}}}}}}",
       "{a: [{}, {b: z}]}", "{\"a\":[{\"b\":\"x\"},{\"b\":\"z\"}]}", "" },
-    { "unknown members go, and are named", "{type: object, properties: {a: {type: object, "
+    { "unknown members go, and are named",
+      "{type: object, properties: {a: {type: object, "
       "properties: {b: {type: string}}}}}",
       "{a: {b: x, c: 1}, d: 2}", "{\"a\":{\"b\":\"x\"}}", "a.c, d" },
     { "unknown members stay where that is asked for",
