@@ -17,9 +17,8 @@ static const char *const tables =
     "NULL, UNIQUE(cluster, grp, plural, namespace, name));"
     /* The undo log: `before` is what stood there before version `version`. */
     "CREATE TABLE IF NOT EXISTS changes(version INTEGER PRIMARY KEY, cluster TEXT NOT NULL, grp "
-    "TEXT NOT NULL, plural TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL, type INTEGER "
-    "NOT "
-    "NULL, at_ms INTEGER NOT NULL, before TEXT NOT NULL);"
+    "TEXT NOT NULL, plural TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL, type "
+    "INTEGER NOT NULL, at_ms INTEGER NOT NULL, before TEXT NOT NULL);"
     "INSERT OR IGNORE INTO state VALUES('compacted', 1);";
 
 #define KEY_IS "cluster=?1 AND grp=?2 AND plural=?3 AND namespace=?4 AND name=?5"
