@@ -2,6 +2,7 @@
  *
  * The client of the lease is fenced by nothing; those of the management cluster's API and of
  * Rancher send no change unless the lease is held. Followers read, and do not act. */
+#include "base/limits.h"
 #include "controller/metrics.h"
 #include "controller/options.h"
 #include "controller/reconcile/stack.h"
@@ -170,7 +171,7 @@ static void prepare_metrics(struct metrics *metrics)
 }
 
 static struct kube_client *create_client(struct running *running, const struct kube_config *config,
-                                         bool fenced,
+                                         bool fenced, uint32_t connections_max,
                                          void (*on_request)(void *context, const char *verb,
                                                             struct str plural, int status,
                                                             int64_t duration_ms),
@@ -180,6 +181,7 @@ static struct kube_client *create_client(struct running *running, const struct k
         .loop = running->loop,
         .config = config,
         .user_agent = "herd-controller/" HERD_VERSION,
+        .connections_max = connections_max,
         .may_write = fenced ? may_write : NULL,
         .may_write_context = running,
         .on_request = on_request,
@@ -193,14 +195,15 @@ static int create_clients(struct running *running, struct error *err)
 {
     const struct options *options = running->options;
 
-    running->lease_client = create_client(running, &options->api, false, on_api_request, err);
-    running->api = create_client(running, &options->api, true, on_api_request, err);
+    running->lease_client = create_client(running, &options->api, false, 0, on_api_request, err);
+    running->api =
+        create_client(running, &options->api, true, LIMIT_WATCH_CONNECTIONS, on_api_request, err);
     if (!running->lease_client || !running->api)
         return error_wrap(err, "API server %.*s", STR_ARG(options->api.server));
     running->rancher_requests =
-        create_client(running, &options->rancher, true, on_rancher_request, err);
-    running->rancher_watches =
-        create_client(running, &options->rancher, true, on_rancher_request, err);
+        create_client(running, &options->rancher, true, 0, on_rancher_request, err);
+    running->rancher_watches = create_client(running, &options->rancher, true,
+                                             LIMIT_WATCH_CONNECTIONS, on_rancher_request, err);
     if (!running->rancher_requests || !running->rancher_watches)
         return error_wrap(err, "Rancher %.*s", STR_ARG(options->rancher.server));
     running->rancher =

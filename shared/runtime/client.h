@@ -16,6 +16,9 @@ struct kube_client_options {
     struct loop *loop;
     const struct kube_config *config; /* copied */
     const char *user_agent;
+    /* 0 = http_client's own. Over HTTP/2 requests and watches share a few connections; over HTTP/1.1
+     * each watch has one for itself. */
+    uint32_t connections_max;
     /* Asked before each request that changes something; NULL = always. */
     bool (*may_write)(void *context);
     void *may_write_context;
