@@ -113,21 +113,26 @@ static void on_drained(void *context)
     loop_stop(serving->loop);
 }
 
-/* The first signal begins the drain, a second one cuts it short. */
-static void on_signal(void *context, int number)
+static void begin_drain(struct serving *serving)
 {
-    struct serving *serving = context;
-
-    log_info(serving->log, serving->draining ? "stopping at once" : "draining",
-             LOG_INT("signal", number), LOG_INT("drain_ms", serving->options->drain_ms));
-    if (serving->draining) {
-        loop_stop(serving->loop);
-        return;
-    }
     serving->draining = true;
     health_shutting_down(serving->health);
     http_server_lame_duck(webhook_server_http(serving->server));
     loop_timer_set(serving->drained, serving->options->drain_ms);
+}
+
+/* The first signal begins the drain, a second one cuts it short. Logged once it is so. */
+static void on_signal(void *context, int number)
+{
+    struct serving *serving = context;
+    bool again = serving->draining;
+
+    if (again)
+        loop_stop(serving->loop);
+    else
+        begin_drain(serving);
+    log_info(serving->log, again ? "stopping at once" : "draining", LOG_INT("signal", number),
+             LOG_INT("drain_ms", serving->options->drain_ms));
 }
 
 /* The server first: its handlers use all else. */
