@@ -157,7 +157,8 @@ static int read_description(struct estate *estate, const char *file,
     if (file && *file && file_read(estate->arena, file, ESTATE_FILE_MAX, &yaml, err) != 0)
         return -1;
     if (describe_read(estate->arena, yaml, ret_description, err) != 0)
-        return error_wrap(err, "estate file %s", file && *file ? file : "(built in)");
+        return error_wrap(err, "estate file %s: %s", file && *file ? file : "(built in)",
+                          err->field);
     for (uint32_t i = 0; i < ret_description->faults.count; i++) {
         struct fault_rule rule;
 

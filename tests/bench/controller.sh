@@ -15,7 +15,7 @@ trap finish EXIT
 
 cat >"$state/estate.yaml" <<EOF
 clusters:
-  - name: c-bench
+  - id: c-bench
     count: $clusters
     labels: {env: bench}
 EOF
