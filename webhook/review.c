@@ -1,7 +1,7 @@
 /* review.c: what is done with a review depends on its route and operation only.
  *
- *   mutate    CREATE, UPDATE   the patch that fills in defaults; never a refusal
- *   validate  CREATE, UPDATE   every finding; allowed if none of them denies
+ *   mutate    CREATE, UPDATE   the patch that fills in defaults, or the refusal
+ *   validate  CREATE, UPDATE   the refusal, or the warnings
  *   both      DELETE, CONNECT  allowed: a Stack that is going must be able to go
  *   both      of a subresource allowed: an API server writes status without touching the spec
  *
@@ -9,9 +9,6 @@
  * removable although a rule may have come after it. That it is being deleted is taken from the
  * stored object: only the API server can write that, while anybody may send a new one that says so. */
 #include "webhook/review.h"
-
-#include "stack/decode.h"
-#include "stack/default.h"
 
 const char *review_operation_name(enum admission_operation operation)
 {
@@ -63,31 +60,12 @@ static int check_object(const struct admission_request *request, struct error *e
                      json_kind_name(json_kind(request->object)));
 }
 
-/* What is no Stack of this version has no defaults of it; /validate refuses it. */
-static bool is_stack(struct json object)
-{
-    struct str api_version = json_str(json_get(object, STR("apiVersion")));
-
-    return str_eq(json_str(json_get(object, STR("kind"))), stack_resource.kind) &&
-           str_eq(api_version, STR(STACK_GROUP "/" STACK_VERSION));
-}
-
-static void mutate(struct arena *arena, const struct admission_request *request,
-                   struct admission_answer *answer)
-{
-    if (!is_stack(request->object))
-        return;
-
-    /* What is wrong is for /validate to say: here it only keeps defaults from being guessed. */
-    struct problems ignored = problems_new(arena);
-    const struct stack *stack = stack_decode(arena, request->object, &ignored);
-
-    stack_default(arena, stack, &answer->patch);
-}
-
-static void validate(struct arena *arena, const struct admission_request *request,
-                     const struct review_context *context, struct admission_answer *answer,
-                     struct review_outcome *outcome)
+/* Both routes judge. A refusal by the mutating one comes first of all, before the API server looks
+ * at the schema and stops at what it finds there: so the author is told everything at once, with
+ * the ways out. What a later mutating webhook spoils, the validating one still refuses. */
+static void judge(struct arena *arena, enum review_route route,
+                  const struct admission_request *request, const struct review_context *context,
+                  struct admission_answer *answer, struct review_outcome *outcome)
 {
     struct json none = { NULL, 0 };
     bool update = request->operation == ADMISSION_UPDATE;
@@ -95,16 +73,19 @@ static void validate(struct arena *arena, const struct admission_request *reques
 
     *verdict = stack_judge(arena, request->object, update ? request->old_object : none,
                            context->facts, context->severities);
-    outcome->problems = verdict->problems;
     answer->allowed = verdict->allowed;
+    if (!verdict->allowed) {
+        answer->code = error_http_status(ERROR_INVALID);
+        answer->reason = str_of(error_reason(ERROR_INVALID));
+        answer->message = verdict->message;
+        answer->causes = &verdict->problems;
+    } else if (route == REVIEW_MUTATE) {
+        answer->patch = verdict->patch;
+        return; /* warnings are for the validating route to give, once */
+    }
+    outcome->problems = verdict->problems;
     for (uint32_t i = 0; i < verdict->warnings.count; i++)
         admission_warn(answer, arena, verdict->warnings.items[i]);
-    if (verdict->allowed)
-        return;
-    answer->code = error_http_status(ERROR_INVALID);
-    answer->reason = str_of(error_reason(ERROR_INVALID));
-    answer->message = verdict->message;
-    answer->causes = &verdict->problems;
 }
 
 int review_answer(struct arena *arena, enum review_route route, struct str body,
@@ -129,10 +110,7 @@ int review_answer(struct arena *arena, enum review_route route, struct str body,
     if (!needs_no_judgement(&request)) {
         if (check_object(&request, err) < 0)
             return -1;
-        if (route == REVIEW_MUTATE)
-            mutate(arena, &request, &answer);
-        else
-            validate(arena, &request, context, &answer, &outcome);
+        judge(arena, route, &request, context, &answer, &outcome);
     }
 
     struct strbuf out = strbuf_new(arena, 1024 + answer.patch.len * 2);

@@ -45,7 +45,7 @@ for file in examples/rejected/*.yaml; do
   status=$(create_raw "$file")
   is "$(jq -r .code <<<"$status")" 422
   is "$(jq -r .message <<<"$status")" \
-    "admission webhook \"validate.stacks.herd.suse.com\" denied the request: $(cat "$answer")"
+    "admission webhook \"mutate.stacks.herd.suse.com\" denied the request: $(cat "$answer")"
   refused k get stack "$name"
   says "not found"
 done
