@@ -1,10 +1,10 @@
-/* protobuf_check.c: the wire format (protobuf.dev/programming-guides/encoding) from the first byte to the
- * last: keys, lengths and wire types; of fields with a row in protobuf.def also whether the bytes are what
- * the schema says. Fields without a row are only measured: protobuf_read decides about them.
+/* protobuf_check.c: the wire format (protobuf.dev/programming-guides/encoding) from the first byte
+ * to the last: keys, lengths and wire types; of fields with a row in protobuf.def also whether the
+ * bytes are what the schema says. Fields without a row are only measured: protobuf_read decides.
  *
- * A body is "k8s\0" and runtime.Unknown { typeMeta = 1, raw = 2, contentEncoding = 3, contentType = 4 }
- * (k8s.io/apimachinery/pkg/runtime/generated.proto). Go writes all four, and `raw` also when it is empty:
- * a body without it has lost its end. */
+ * A body is "k8s\0" and runtime.Unknown { typeMeta = 1, raw = 2, contentEncoding = 3,
+ * contentType = 4 } (k8s.io/apimachinery/pkg/runtime/generated.proto). Go writes all four, and
+ * `raw` also when it is empty: a body without it has lost its end. */
 #include "lab/apiserver/protobuf_check.h"
 
 #include "text/bytes.h"
@@ -16,8 +16,8 @@ enum {
     WIRE_32 = 5,
     VARINT_BYTES_MAX = 10,
     NUMBER_MAX = (1 << 29) - 1, /* of a field, by the format */
-    /* Entries of the maps of one message. A map finds a key by walking, so each costs all before it;
-     * a ConfigMap of 1 MiB, which is all that etcd takes, seldom has a thousand. */
+    /* Entries of the maps of one message. A map finds a key by walking, so each costs all before
+     * it; a ConfigMap of 1 MiB, the most that etcd takes, seldom has a thousand. */
     ENTRIES_MAX = 10000,
 };
 
@@ -84,7 +84,7 @@ static int take_key(struct check *c, struct str *rest, struct field *f, struct e
 {
     uint64_t key;
 
-    f->at = rest->at;
+    *f = (struct field){ .at = rest->at };
     if (++c->fields > c->limits->nodes_max)
         return error_set(err, ERROR_TOO_LARGE, "protobuf: more than %u fields",
                          c->limits->nodes_max);
