@@ -38,6 +38,11 @@ for file in examples/rejected/*.yaml; do
   answer=${file%.yaml}.answer.txt
   name=$(sed -n 's/^  name: //p' "$file" | head -n 1)
   refused k apply -f "$file"
+  # Fields that nobody knows are refused by the API server itself, before any webhook is asked.
+  if [[ "$out" == *"strict decoding error"* ]]; then
+    says 'unknown field "spec.charts[0].dependOn"'
+    continue
+  fi
   # kubectl shows the causes of the answer, one in a line.
   while IFS= read -r line; do
     [[ -z "$line" || "$line" == *" faults:" ]] || says "${line#- }"

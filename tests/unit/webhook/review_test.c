@@ -109,7 +109,7 @@ static void answers(void **state)
           REVIEW("UPDATE", STACK("", NO_CHARTS), "{\"kind\":\"Pod\",\"spec\":{}}"), false, false },
         { "an object of another version is refused", REVIEW_VALIDATE,
           REVIEW("CREATE", V2_STACK, "null"), false, false },
-        { "and gets no defaults", REVIEW_MUTATE, REVIEW("CREATE", V2_STACK, "null"), true, false },
+        { "by both routes", REVIEW_MUTATE, REVIEW("CREATE", V2_STACK, "null"), false, false },
         { "a status is not judged", REVIEW_VALIDATE, SUB_REVIEW("status", STACK("", NO_CHARTS)), true,
           false },
         { "nor defaulted", REVIEW_MUTATE, SUB_REVIEW("status", STACK("", GOOD_SPEC)), true, false },
