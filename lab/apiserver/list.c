@@ -203,7 +203,7 @@ void handle_list(struct http_request_of_api *h)
     struct store_rows rows = store_rows_new(h->rq->arena, 64);
     struct strbuf out = strbuf_new(h->rq->arena, 4096);
     struct json_writer w = json_writer(&out);
-    struct store_page last;
+    struct store_page last = { .more = false };
     struct list_query q;
     struct str meta;
 

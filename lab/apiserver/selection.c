@@ -70,7 +70,7 @@ int selection_read(struct request *rq, struct str label_selector, struct str fie
         return fail_bad_request(&rq->failure,
                                 str_fmt(rq->arena, "unable to parse requirement: %s", err.text));
     while (rest.len && str_split(&rest, ',', &part)) {
-        struct field_term term;
+        struct field_term term = { .unequal = false };
 
         if (part.len == 0)
             continue;

@@ -5,7 +5,7 @@
 
 enum { CONFLICT_RETRIES = 64 };
 
-static int check_namespace(struct request *rq)
+static int check_namespace(struct request *rq, const struct value *object)
 {
     struct value *namespace_;
     uint64_t version;
@@ -21,6 +21,7 @@ static int check_namespace(struct request *rq)
         return -1;
     if (!meta_is_going(namespace_))
         return 0;
+    subject.name = meta_text(object, "name");
     fail_forbidden(&rq->failure, &subject,
                    str_fmt(rq->arena,
                            "unable to create new content in namespace %.*s because it is being "
@@ -94,7 +95,7 @@ int do_create(struct request *rq, struct value *object, struct str *ret_object)
     struct failure_subject subject;
     enum store_answer answer;
 
-    if (body_check(rq, object) != 0 || check_namespace(rq) != 0)
+    if (body_check(rq, object) != 0 || check_namespace(rq, object) != 0)
         return -1;
     if (meta_text(object, "resourceVersion").len && !rq->internal)
         return fail(&rq->failure, 500, "",
