@@ -144,10 +144,11 @@ static int want_wire(const struct check *c, const struct field *f, unsigned wire
 
 static int check_text(const struct check *c, const struct field *f, struct error *err)
 {
-    const char *at = f->bytes.at, *end = at + f->bytes.len;
+    const char *at = f->bytes.at, *end;
 
     if (want_wire(c, f, WIRE_BYTES, err) != 0)
         return -1;
+    end = at + f->bytes.len;
     if (f->bytes.len > c->limits->string_max)
         return error_set(err, ERROR_TOO_LARGE, "protobuf: byte %zu: a text of more than %zu bytes",
                          (size_t)(f->at - c->begin), c->limits->string_max);

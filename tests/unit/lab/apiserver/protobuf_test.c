@@ -163,6 +163,8 @@ static const struct damage {
       "ConfigMap.metadata: protobuf: byte 23: wire type 0 where 2" },
     { "a message where a boolean belongs", MAP("\x02", "\x22\x00"), ERROR_SYNTAX,
       "ConfigMap.immutable: " },
+    { "a number where a kind belongs", BODY("k8s\0\x0a\x02\x10\x01\x12\x00"), ERROR_SYNTAX,
+      "byte 6: wire type 0 where 2" },
     { "a text that is not UTF-8", MAP("\x08", "\x12\x06\x0a\x01k\x12\x01\xff"), ERROR_SYNTAX,
       "ConfigMap.data: protobuf: byte 30: a text is not UTF-8" },
     { "a surrogate in a key", MAP("\x07", "\x12\x05\x0a\x03\xed\xa0\x80"), ERROR_SYNTAX,
