@@ -1,5 +1,5 @@
 /* http_server.c: a server's life: listen, serve, drain, end. */
-#include "http_server_internal.h"
+#include "io/http_server_internal.h"
 
 #include "base/limits.h"
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 /* http_server_answer.c: what a handler sees and what it answers. */
-#include "http_server_internal.h"
+#include "io/http_server_internal.h"
 
 #include <assert.h>
 #include <poll.h>

@@ -9,7 +9,7 @@
  * received bytes: more than there were when the connection fell idle. A pipelined request's
  * first bytes may lie below that mark; then the request counts from its next byte, or as idle,
  * which ends too. */
-#include "http_server_internal.h"
+#include "io/http_server_internal.h"
 
 #include "base/limits.h"
 #include "base/memory.h"

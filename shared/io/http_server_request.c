@@ -3,7 +3,7 @@
  * libmicrohttpd calls once when the headers are there, then for each piece of the body, then
  * once more. Whatever can be refused is refused at the first call, before a byte of the body is
  * read. */
-#include "http_server_internal.h"
+#include "io/http_server_internal.h"
 
 #include "base/limits.h"
 #include "base/memory.h"

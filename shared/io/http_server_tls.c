@@ -4,7 +4,7 @@
  * immutable `served` pair that lives until the last connection that was shown it has gone, so a
  * new pair in the tls_source needs no pause and no lock in the handshake beyond taking a
  * reference. */
-#include "http_server_internal.h"
+#include "io/http_server_internal.h"
 
 #include "base/memory.h"
 
