@@ -206,7 +206,6 @@ struct reader {
     struct fixture *f;
     atomic_bool *end;
     pthread_t thread;
-    uint64_t looks;
     uint64_t odd; /* snapshots that were not whole */
 };
 
@@ -233,11 +232,10 @@ static void *read_again_and_again(void *context)
     struct reader *reader = context;
     AUTO(arena_free) struct arena *arena = arena_create(0);
 
-    while (!atomic_load(reader->end)) {
+    do {
         reader->odd += !is_whole(fact_source_take(reader->f->source, arena));
-        reader->looks++;
         arena_reset(arena);
-    }
+    } while (!atomic_load(reader->end));
     return NULL;
 }
 
@@ -304,7 +302,6 @@ static void a_snapshot_stays_whole_while_it_is_replaced(void **state)
     atomic_store(&enough, true);
     for (int i = 0; i < READERS; i++) {
         pthread_join(readers[i].thread, NULL);
-        rows_expect("readers looked", readers[i].looks > 0, "looks");
         rows_expect_int("every snapshot is whole", (int64_t)readers[i].odd, 0);
     }
     rows_expect("one that is held stays as it was",
