@@ -1,6 +1,7 @@
 /* facts.h: what the webhook knows of the world, kept up to date by a thread of its own.
  *
- * A review keeps the snapshot of the moment until its arena goes; a new one replaces it meanwhile. */
+ * A review keeps the snapshot of the moment until its arena goes; a new one may replace it
+ * meanwhile. */
 #ifndef HERD_WEBHOOK_FACTS_H
 #define HERD_WEBHOOK_FACTS_H
 

@@ -4,7 +4,8 @@
 #include "base/limits.h"
 
 enum flag_id {
-#define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help) FLAG_##id,
+#define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help)         \
+    FLAG_##id,
 #include "webhook/flags.def"
 #undef FLAG
     FLAG_COUNT
@@ -12,7 +13,8 @@ enum flag_id {
 
 static const struct flag_row flag_rows[FLAG_COUNT] = {
 #define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help)         \
-    [FLAG_##id] = { name, FLAG_##type, fallback, unit, min, max, environment, choices, secret, help },
+    [FLAG_##id] = { name, FLAG_##type, fallback, unit, min, max,                                   \
+                    environment, choices, secret, help },
 #include "webhook/flags.def"
 #undef FLAG
 };
@@ -107,8 +109,8 @@ static int read_severity(struct str part, bool seen[RULE_COUNT], struct rule_sev
     /* Every other rule reads the object as a v1 Stack: what is none must not pass them unjudged. */
     if (rule == RULE_SHAPE_KIND && severity != SEVERITY_DENY)
         return error_set(err, ERROR_BAD_REQUEST,
-                         "--rule-severity: %.*s can only deny: what is no Stack cannot be judged as "
-                         "one; leave it out",
+                         "--rule-severity: %.*s can only deny: what is no Stack cannot be judged "
+                         "as one; leave it out",
                          STR_ARG(name));
     seen[rule] = true;
     severities->of[rule] = severity;

@@ -7,7 +7,7 @@
  *
  * An update of a Stack that is being deleted is allowed whatever it says: its finalizers must be
  * removable although a rule may have come after it. That it is being deleted is taken from the
- * stored object: only the API server can write that, while anybody may send a new one that says so. */
+ * stored object: only the API server can write that, while anybody may send one that says so. */
 #include "webhook/review.h"
 
 const char *review_operation_name(enum admission_operation operation)

@@ -1,7 +1,7 @@
 /* serve.c: starts every thread, follows the certificate, drains on SIGTERM.
  *
- * Threads: this one (a loop: signals, certificate, gauges), the review server's, the health server's
- * and the one that watches clusters. They share snapshots only.
+ * Threads: this one (a loop: signals, certificate, gauges), the review server's, the health
+ * server's and the one that watches clusters. They share snapshots only.
  *
  * Going down, as endpoints need time to forget a server:
  *     signal          not ready; reviews are answered on, each with "Connection: close"

@@ -1,5 +1,5 @@
-/* review_builder.h: AdmissionReviews of Stacks for tests, as the API server writes them, and what an
- * answer says. */
+/* review_builder.h: AdmissionReviews of Stacks for tests, as the API server writes them, and what
+ * an answer says. */
 #ifndef HERD_TESTS_SUPPORT_REVIEW_BUILDER_H
 #define HERD_TESTS_SUPPORT_REVIEW_BUILDER_H
 

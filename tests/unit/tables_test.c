@@ -127,12 +127,14 @@ static void flags_are_documented(void **state)
     struct strbuf out = strbuf_new(arena, 8192);
 
     (void)state;
-    strbuf_lit(&out, "# Flags\n\nMade from each program's `flags.def` by `tests/unit/tables_test.c`. "
+    strbuf_lit(&out, "# Flags\n\n"
+                     "Made from each program's `flags.def` by `tests/unit/tables_test.c`. "
                      "The command line goes before the environment, the environment before the "
                      "default.\n");
     for (uint32_t t = 0; t < flag_table_count; t++) {
         strbuf_fmt(&out,
-                   "\n## %s\n\n| flag | default | values | environment | |\n|---|---|---|---|---|\n",
+                   "\n## %s\n\n"
+                   "| flag | default | values | environment | |\n|---|---|---|---|---|\n",
                    flag_tables[t].program);
         for (uint32_t i = 0; i < flag_tables[t].count; i++)
             put_flag(&out, &flag_tables[t].rows[i]);
@@ -226,7 +228,8 @@ static void limits_are_sound_and_documented(void **state)
     struct strbuf out = strbuf_new(arena, 8192);
 
     (void)state;
-    strbuf_lit(&out, "# Limits\n\nMade from `shared/base/limits.def` by `tests/unit/tables_test.c`: "
+    strbuf_lit(&out, "# Limits\n\n"
+                     "Made from `shared/base/limits.def` by `tests/unit/tables_test.c`: "
                      "the bound on every body, depth, list, queue and retry.\n\n"
                      "| limit | value | unit | where the number comes from |\n|---|---|---|---|\n");
     for (uint32_t i = 0; i < limit_entry_count; i++) {

@@ -211,8 +211,8 @@ static struct str any_review(struct arena *arena, struct rng *rng, const struct 
     struct str object = all->items[rng_below(rng, all->count)].json;
     struct str others[] = { STR("null"), STR("[]"), object, STR("{\"spec\":{\"charts\":7}}"),
                             all->items[rng_below(rng, all->count)].json };
-    struct str review = a_review(arena, "u-1", operations[rng_below(rng, 5)], object,
-                                 others[rng_below(rng, 5)]);
+    struct str review = a_review(arena, "c2c1b7e0-6f4b-4f2c-9b0e-5d8f3c1a7e21",
+                                 operations[rng_below(rng, 5)], object, others[rng_below(rng, 5)]);
 
     for (uint64_t n = rng_below(rng, 4); n > 0; n--)
         review = mutated(arena, rng, review);
