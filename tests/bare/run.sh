@@ -17,7 +17,7 @@ finish() {
 trap finish EXIT
 
 echo "bare: making a Debian 12 root"
-sources=$(ls /etc/apt/sources.list /etc/apt/sources.list.d/debian.* 2>/dev/null)
+sources=$(ls /etc/apt/sources.list /etc/apt/sources.list.d/debian.* 2>/dev/null || true)
 # shellcheck disable=SC2086
 mmdebstrap --quiet --variant=minbase --skip=check/empty bookworm "$root" $sources
 cp -a /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
