@@ -26,7 +26,7 @@ static int judge(struct gathering *g, const struct kube_object *object, struct e
     struct json none = { NULL, 0 };
     struct json root;
 
-    if (json_read(g->arena, kept_stack_object(kube_object_kept(object)), &json_limits_default,
+    if (json_read(g->arena, kept_stack_object(g->arena, kube_object_kept(object)), &json_limits_default,
                   &root, err) < 0)
         return -1;
     g->to->verdict = stack_judge(g->arena, root, none, &facts, &severities);
@@ -370,7 +370,7 @@ static struct observed_stack observe_stack(struct gathering *g, struct str name)
     struct kube_meta meta;
 
     if (!object ||
-        json_read(g->arena, str_dup(g->arena, kept_stack_object(kube_object_kept(object))),
+        json_read(g->arena, kept_stack_object(g->arena, kube_object_kept(object)),
                   &json_limits_default, &root, &ignored) < 0)
         return stack;
     kube_meta_read(root, &meta);

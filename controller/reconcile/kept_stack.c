@@ -1,15 +1,45 @@
-/* kept_stack.c: eight hex digits (the length of the targets), the targets, the object. */
+/* kept_stack.c: eight hex digits (the length of the targets), the targets, the object, packed.
+ *
+ * A Stack of three charts on two clusters, with its status, is 5 KiB of JSON whose every member name
+ * is known in advance: packed with a dictionary of them it takes a fifth of that. */
 #include "controller/reconcile/kept_stack.h"
 
+#include "base/limits.h"
 #include "kube/meta.h"
 #include "kube/selector.h"
 #include "stack/stack.h"
 #include "text/json_write.h"
+#include "text/zip.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { LENGTH_DIGITS = 8 };
+
+/* Text as Stacks have it; deflate finds its pieces again. Changing it needs nothing else: what is
+ * packed lives no longer than the process. */
+static const struct str dictionary = STR_INIT(
+    "\"securityProfile\":{\"compliance\":\"enabled\",\"policyMode\":\"Discover\",\"thresholds\":{"
+    "\"critical\":0,\"high\":-1}},\"observabilityProfile\":{\"alerts\":\"enabled\",\"dashboards\":["
+    "\"ai-workloads\"],\"scrapeInterval\":\"30s\",\"tracing\":{\"enabled\":true,\"samplingRatio\":0.1}},"
+    "\"deletionPolicy\":\"Delete\",\"drift\":\"Detect\",\"onFailure\":\"Retry\",\"paused\":false,"
+    "\"targets\":{\"selector\":{\"matchLabels\":{\"env\":\"prod\",\"gpu\":\"true\"}},\"clusterIds\":[\"c-m-"
+    "\"security\":\"enabled\",\"observability\":\"enabled\",\"values\":{\"configMapRefs\":[{\"name\":\""
+    "\"inline\":{\"replicaCount\":1,\"persistence\":{\"enabled\":true,\"size\":\"100Gi\"},\"resources\":{"
+    "\"requests\":{\"nvidia.com/gpu\":1,\"memory\":\"16Gi\",\"cpu\":\"2\"},\"limits\":{\"memory\":\""
+    "\"charts\":[{\"name\":\"gpu-operator\",\"repo\":\"https://\",\"version\":\"\",\"dependsOn\":[\""
+    "\"timeout\":\"10m\",\"wait\":true},{\"finalizers\":[\"herd.suse.com/teardown\"],\"labels\":{"
+    "\"herd.suse.com/env\":\"prod\"},\"annotations\":{}},\"spec\":{\"env\":\"prod\",\"namespace\":\"default\","
+    "\"status\":{\"phase\":\"Deployed\",\"message\":\"all releases are deployed on clusters\","
+    "\"observedGeneration\":1,\"clusters\":2,\"charts\":3,\"ready\":\"6/6\",\"summary\":{\"Deployed\":6},"
+    "\"conditions\":[{\"type\":\"Accepted\",\"status\":\"True\",\"reason\":\"Valid\",\"message\":\"\","
+    "\"observedGeneration\":1,\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"},{\"type\":\"Ready\","
+    "\"reason\":\"DeploymentSucceeded\",\"type\":\"Reconciling\",\"status\":\"False\",\"type\":\"Stalled\","
+    "\"type\":\"SecurityScanned\",\"status\":\"Unknown\",\"reason\":\"NotObserved\",\"type\":"
+    "\"ObservabilityConfigured\",\"targetClusters\":[\"c-m-\"],\"deployments\":[{\"chartName\":\"\","
+    "\"clusterId\":\"c-m-\",\"namespace\":\"\",\"releaseName\":\"\",\"status\":\"Deployed\",\"reason\":"
+    "\"Deployed\",\"version\":\"1.0.0\",\"digest\":\"sha256:\",\"revision\":1,\"lastUpdated\":\"2026-01-"
+    "01T00:00:00Z\",\"operation\":\"helm-operation-\",\"attempts\":0}]}");
 
 /* Members of a map of strings whose keys are Herd's own. */
 static void put_own(struct json_writer *w, struct str name, struct json map)
@@ -58,11 +88,11 @@ bool keep_stack(void *context, struct json object, struct strbuf *kept)
 {
     struct json targets = json_walk(object, "spec", "targets", NULL);
     struct str targets_text = json_is(targets, JSON_OBJECT) ? json_raw(targets) : STR("{}");
-    struct json_writer w = json_writer(kept);
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct strbuf whole = strbuf_new(arena, 8192);
+    struct json_writer w = json_writer(&whole);
 
     (void)context;
-    strbuf_fmt(kept, "%08x", (unsigned)targets_text.len);
-    strbuf_put(kept, targets_text);
     json_open_object(&w);
     json_field_str(&w, "apiVersion", STR(STACK_GROUP "/" STACK_VERSION));
     json_field_str(&w, "kind", STR("Stack"));
@@ -72,6 +102,9 @@ bool keep_stack(void *context, struct json object, struct strbuf *kept)
     if (json_get(object, STR("status")).index)
         json_field_raw(&w, "status", json_raw(json_get(object, STR("status"))));
     json_close_object(&w);
+    strbuf_fmt(kept, "%08x", (unsigned)targets_text.len);
+    strbuf_put(kept, targets_text);
+    strbuf_put(kept, zip_pack(arena, strbuf_str(&whole), dictionary));
     return true;
 }
 
@@ -90,9 +123,16 @@ struct str kept_stack_targets(struct str kept)
     return str_slice(kept, LENGTH_DIGITS, LENGTH_DIGITS + targets_length(kept));
 }
 
-struct str kept_stack_object(struct str kept)
+struct str kept_stack_object(struct arena *arena, struct str kept)
 {
-    return str_slice(kept, LENGTH_DIGITS + targets_length(kept), kept.len);
+    struct str packed = str_slice(kept, LENGTH_DIGITS + targets_length(kept), kept.len);
+    struct str whole = STR("");
+    struct error err;
+
+    /* Our own bytes, packed by keep_stack: they unpack. */
+    if (zip_unpack(arena, packed, dictionary, LIMIT_REVIEW_BODY, &whole, &err) < 0)
+        return STR("");
+    return whole;
 }
 
 bool kept_targets_pick(struct arena *arena, struct str targets, struct str cluster_id,

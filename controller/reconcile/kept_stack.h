@@ -11,8 +11,9 @@
 /* For informer_options.keep; the context is not used. */
 bool keep_stack(void *context, struct json object, struct strbuf *kept);
 
-/* Views of kept bytes. */
-struct str kept_stack_object(struct str kept);
+/* The Stack, unpacked into the arena. */
+struct str kept_stack_object(struct arena *arena, struct str kept);
+/* Its targets, as a view of the kept bytes. */
 struct str kept_stack_targets(struct str kept);
 
 /* Whether these targets may pick a cluster: by name, or because its labels match. */

@@ -105,7 +105,7 @@ static void tally(struct stack_reconciler *r, const struct kube_object *object, 
     struct error ignored = { .code = ERROR_NONE };
     struct json root;
 
-    if (!object || json_read(arena, kept_stack_object(kube_object_kept(object)),
+    if (!object || json_read(arena, kept_stack_object(arena, kube_object_kept(object)),
                              &json_limits_default, &root, &ignored) < 0)
         return;
 

@@ -61,4 +61,6 @@ ticks=$(awk '{print $14 + $15}' "/proc/$pid/stat")
 releases=$((stacks * 3))
 echo "$stacks Stacks, $releases releases, $clusters clusters: all Deployed after $(((ended - began) / 1000000)) ms"
 echo "CPU of the controller: $((ticks * 1000 / $(getconf CLK_TCK))) ms; resident: $(awk '/VmRSS/ {print $2}' "/proc/$pid/status") KiB, peak $(awk '/VmHWM/ {print $2}' "/proc/$pid/status") KiB"
-echo "requests per release: $(metric herd_controller_api_requests_total | awk -v n="$releases" '{printf "%.2f", $1 / n}') to the API server, $(metric herd_controller_rancher_requests_total | awk -v n="$releases" '{printf "%.2f", $1 / n}') to Rancher"
+echo "requests per release: $(metric herd_controller_api_requests_total | awk -v n="$releases" '{printf "%.2f", $1 / n}') to the API server, $(metric herd_controller_rancher_requests_total | awk -v n="$releases" '{printf "%.2f", $1 / n}') to Rancher; of these:"
+curl -sS "http://127.0.0.1:$controller_metrics_port/metrics" | grep -E '^herd_controller_(api|rancher)_requests_total' |
+  awk -v n="$releases" '{sub(/_requests_total/, "", $1); printf "  %6.3f  %s\n", $NF / n, $1}' | sort -rn | head -n 12

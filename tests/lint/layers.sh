@@ -38,6 +38,7 @@ only() {
 }
 only 'cjson/|cJSON' 'shared/text/value\.c'
 only 'yaml\.h' 'shared/text/yaml\.c'
+only 'zlib' 'shared/text/zip\.c'
 only 'pcre2' 'shared/text/regex\.c'
 only 'openssl/' 'shared/text/digest\.c|shared/io/tls[a-z_]*\.[ch]'
 only 'microhttpd|gnutls/' 'shared/io/http_server[a-z_]*\.[ch]'

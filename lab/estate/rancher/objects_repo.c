@@ -1,6 +1,6 @@
 /* objects_repo.c: ClusterRepos, their status and their indexes. */
 #include "lab/estate/jsonf.h"
-#include "lab/estate/rancher/gzip.h"
+#include "text/zip.h"
 #include "lab/estate/rancher/objects.h"
 #include "text/base64.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 #include "lab/estate/jsonf.h"
-#include "lab/estate/rancher/gzip.h"
+#include "text/zip.h"
 #include "text/base64.h"
 #include "text/time.h"
 

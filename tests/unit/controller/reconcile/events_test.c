@@ -130,7 +130,7 @@ static void kept_stacks(void **state)
                                           rows[i].internal, pairs, 2),
                         rows[i].picked);
         rows_expect_str(
-            "the object", kept_stack_object(strbuf_str(&kept)),
+            "the object", kept_stack_object(arena, strbuf_str(&kept)),
             str_fmt(arena,
                     "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":"
                     "\"a\",\"namespace\":\"n\",\"generation\":3,\"labels\":{\"herd.suse.com/env\":"
