@@ -45,7 +45,7 @@ SECONDS ?= 60
 fuzz: ## Fuzz every decoder of outside bytes for SECONDS=60 each
 	@sh cmake/deps.sh fuzz
 	@cmake --preset fuzz -Wno-dev
-	@cmake --build --preset fuzz -j $(JOBS)
+	@cmake --build --preset fuzz -j $(JOBS) --target fuzz-targets
 	@bash tests/fuzz/run.sh $(SECONDS)
 
 SEEDS ?= 1000

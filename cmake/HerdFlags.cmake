@@ -20,7 +20,9 @@ if(HERD_WERROR)
 endif()
 if(HERD_SANITIZE)
   # gcc's instrumentation makes this one warn of what it does not warn of in the release build.
-  target_compile_options(herd_flags INTERFACE -Wno-maybe-uninitialized)
+  if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(herd_flags INTERFACE -Wno-maybe-uninitialized)
+  endif()
   target_compile_options(herd_flags INTERFACE
     -O1 -g -fsanitize=${HERD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(herd_flags INTERFACE -fsanitize=${HERD_SANITIZE})
