@@ -32,6 +32,8 @@ struct call {
     struct str release; /* namespace/name */
     struct str version; /* as asked */
     struct str mark;    /* in `under_way`, or a question of the cluster's lookups */
+    void (*ended)(void *context, const struct error *error, int64_t retry_after_ms);
+    void *context; /* of `ended`, which only writes of the Stack itself tell */
 };
 
 struct actor *actor_create(const struct actor_options *options)
@@ -104,6 +106,8 @@ static struct call *call_new(struct actor *actor, const struct acting *acting,
         .release = put(&at, release),
         .version = put(&at, action->version),
         .mark = put(&at, mark),
+        .ended = acting->ended,
+        .context = acting->context,
     };
     if (call->older)
         call->older->newer = call;
@@ -273,7 +277,9 @@ static void on_finalizer(void *context, const struct kube_answer *answer)
              answer->error.code != ERROR_NOT_FOUND)
         log_warn(actor->options.log, "finalizer not written", LOG_STR("stack", call->key),
                  LOG_Z("error", answer->error.text));
-    actor->options.again(actor->options.context, call->key);
+    call->ended(call->context, &answer->error, answer->retry_after_ms);
+    if (fine)
+        actor->options.again(actor->options.context, call->key);
     call_free(call);
 }
 
@@ -384,7 +390,8 @@ static void ask(struct actor *actor, struct arena *arena, const struct acting *a
                                 action->version, on_answered, call);
 }
 
-static void act_one(struct actor *actor, struct arena *arena, const struct acting *acting,
+/* True: `acting->ended` will be told. */
+static bool act_one(struct actor *actor, struct arena *arena, const struct acting *acting,
                     const struct action *action)
 {
     struct str cluster_id = action->cluster == UINT32_MAX
@@ -396,7 +403,7 @@ static void act_one(struct actor *actor, struct arena *arena, const struct actin
     case ACTION_RESOLVE_VERSION:
     case ACTION_READ_LOG:
         ask(actor, arena, acting, action, cluster_id);
-        return;
+        return false;
     case ACTION_ADD_FINALIZER:
     case ACTION_REMOVE_FINALIZER:
     case ACTION_UPGRADE:
@@ -411,7 +418,7 @@ static void act_one(struct actor *actor, struct arena *arena, const struct actin
                               STR_ARG(action->namespace_), STR_ARG(action->release_name));
 
     if (!multimap_add(actor->under_way, acting->key, mark))
-        return;
+        return false;
     log_info(actor->options.log, "action", LOG_Z("action", action_name(action->kind)),
              LOG_STR("stack", acting->key), LOG_STR("cluster", cluster_id),
              LOG_STR("chart", action->chart_name),
@@ -428,12 +435,16 @@ static void act_one(struct actor *actor, struct arena *arena, const struct actin
                             call_new(actor, acting, action, mark));
     else
         send_finalizer(actor, arena, acting, action, mark);
+    return action->kind == ACTION_ADD_FINALIZER || action->kind == ACTION_REMOVE_FINALIZER;
 }
 
-void actor_act(struct actor *actor, struct arena *arena, const struct acting *acting)
+bool actor_act(struct actor *actor, struct arena *arena, const struct acting *acting)
 {
+    bool writes = false;
+
     for (uint32_t i = 0; i < acting->plan->actions.count; i++)
-        act_one(actor, arena, acting, &acting->plan->actions.items[i]);
+        writes |= act_one(actor, arena, acting, &acting->plan->actions.items[i]);
+    return writes;
 }
 
 uint64_t actor_apply_notes(struct actor *actor, struct arena *arena, struct str key,

@@ -1,6 +1,7 @@
 /* act.h: carry out what a plan asks for: all writing but the status is here, and no planning.
  *
- * Whatever comes of an action, its Stack is looked at again. What the next look cannot see by
+ * Whatever comes of an action, its Stack is looked at again: by whoever asked for it if the Stack
+ * itself was to be written and was not, so that its backoff grows, else through `again`. What the next look cannot see by
  * itself is remembered until the status has it: that a request was refused, and so had no effect. A
  * request that is under way is not sent a second time. */
 #ifndef HERD_CONTROLLER_RECONCILE_ACT_H
@@ -39,8 +40,13 @@ struct acting {
     struct str resource_version; /* of the Stack, newest known */
     const struct observed *observed;
     const struct plan *plan;
+    /* How a write of the Stack itself ended: `error` is ERROR_NONE, or says what to back off from,
+     * not before `retry_after_ms` if that is >= 0. */
+    void (*ended)(void *context, const struct error *error, int64_t retry_after_ms);
+    void *context; /* of `ended`; alive until then */
 };
-void actor_act(struct actor *actor, struct arena *arena, const struct acting *acting);
+/* True: the Stack itself is being written, and `ended` is called once, never from within. */
+bool actor_act(struct actor *actor, struct arena *arena, const struct acting *acting);
 
 /* Put what is remembered of `key` into `status`, for the next plan. Gives a number for
  * actor_drop_notes: once that status was written, what went into it is forgotten. */

@@ -3,6 +3,8 @@
  *   gather -> plan -> status --differs--> PATCH .../status --taken--> Events, act --> done
  *                        '----- equal -------------------------------> act --> done
  *
+ * A finalizer to write comes back before "done", because its failure is one of the reconcile.
+ *
  * The patch carries the resourceVersion that was planned from: whoever plans from an older Stack
  * than the stored one is refused, and acts on nothing. */
 #include "controller/reconcile/stack_parts.h"
@@ -13,8 +15,7 @@
 #include "text/patch.h"
 
 enum {
-    CONFLICT_WAIT_MS = 1000, /* the watch brings what we did not know earlier than that */
-    SETTLING_MS = 5000,      /* the first lists wake it earlier */
+    SETTLING_MS = 5000, /* the first lists wake it earlier */
 };
 
 struct pass {
@@ -29,6 +30,7 @@ struct pass {
     struct plan plan;
     struct stack_status status;
     uint64_t note;
+    int64_t look_again_ms; /* once all is done: from then; -1 = not by itself */
     int64_t began_ms;
 };
 
@@ -120,6 +122,17 @@ static void wait_for_room(const struct pass *pass)
     }
 }
 
+/* The finalizer. A failure waits with backoff; what the watch brings ends that wait. */
+static void on_stack_written(void *context, const struct error *error, int64_t retry_after_ms)
+{
+    struct pass *pass = context;
+
+    if (error->code == ERROR_NONE)
+        finish(pass, RECONCILE_DONE, pass->look_again_ms);
+    else
+        finish(pass, RECONCILE_RETRY, retry_after_ms);
+}
+
 static void act(struct pass *pass)
 {
     const struct acting acting = {
@@ -128,14 +141,16 @@ static void act(struct pass *pass)
         .resource_version = pass->resource_version,
         .observed = &pass->gathered.observed,
         .plan = &pass->plan,
+        .ended = on_stack_written,
+        .context = pass,
     };
-    int64_t after_ms = sooner(pass->plan.wake_after_ms, pass->gathered.look_again_ms);
 
     wait_for_room(pass);
+    pass->look_again_ms = sooner(pass->plan.wake_after_ms, pass->gathered.look_again_ms);
     if (pass->r->options.resync_ms > 0)
-        after_ms = sooner(after_ms, pass->r->options.resync_ms);
-    actor_act(pass->r->actor, pass->arena, &acting);
-    finish(pass, RECONCILE_DONE, after_ms);
+        pass->look_again_ms = sooner(pass->look_again_ms, pass->r->options.resync_ms);
+    if (!actor_act(pass->r->actor, pass->arena, &acting))
+        finish(pass, RECONCILE_DONE, pass->look_again_ms);
 }
 
 static void tell_people(struct pass *pass)
@@ -192,7 +207,9 @@ static void on_status_written(void *context, const struct kube_answer *answer)
     case ERROR_NOT_FOUND:
         count_write(pass, "conflict");
         take_room(pass, false);
-        finish(pass, RECONCILE_DONE, CONFLICT_WAIT_MS);
+        /* The watch brings what we did not know, and wakes the key at once; until it does, each
+         * try would only be refused again. */
+        finish(pass, RECONCILE_RETRY, -1);
         return;
     default:
         count_write(pass, "failed");

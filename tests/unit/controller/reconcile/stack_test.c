@@ -270,6 +270,70 @@ static void a_stack_that_cannot_be_is_told_so(void **state)
     tear_down(&f);
 }
 
+#define REFUSED(reason, code)                                                                      \
+    "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"" reason "\",\"message\":\"no\","     \
+    "\"code\":" code "}"
+
+/* Waits for the second try, and expects that the first one ended with backoff. */
+static void expect_backoff(struct fixture *f, const char *row, const char *piece)
+{
+    while (scripted_api_count(f->api, "PATCH", piece) < 2)
+        wait_for(f, "PATCH", piece);
+    rows_expect(row, metrics_value(f->metrics, CONTROLLER_RETRIES, NULL) >= 1,
+                "nothing was put off");
+}
+
+static void a_refused_finalizer_is_tried_again_with_backoff(void **state)
+{
+    static const struct {
+        const char *name;
+        int status;
+        const char *body;
+    } rows[] = {
+        { "it is forbidden", 403, REFUSED("Forbidden", "403") },
+        { "there are too many requests", 429, REFUSED("TooManyRequests", "429") },
+        { "the Stack changed", 409, REFUSED("Conflict", "409") },
+        { "the Stack is gone", 404, REFUSED("NotFound", "404") },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+
+        set_up(&f, LIST("Stack", STACK("", SPEC, "")), LIST("Cluster", CLUSTER("True")));
+        scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+        scripted_api_say(f.api, "PATCH", "\"herd.suse.com/teardown\"", rows[i].status,
+                         rows[i].body);
+        start(&f);
+        expect_backoff(&f, rows[i].name, "\"herd.suse.com/teardown\"");
+        tear_down(&f);
+    }
+}
+
+static void a_status_that_is_not_taken_is_tried_again_with_backoff(void **state)
+{
+    static const struct {
+        const char *name;
+        int status;
+        const char *body;
+    } rows[] = {
+        { "the Stack changed", 409, REFUSED("Conflict", "409") },
+        { "the Stack is gone", 404, REFUSED("NotFound", "404") },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+
+        set_up(&f, LIST("Stack", STACK(FINALIZER, SPEC, "")),
+               LIST("Cluster", CLUSTER("False")));
+        scripted_api_say(f.api, "PATCH", "agent away", rows[i].status, rows[i].body);
+        start(&f);
+        expect_backoff(&f, rows[i].name, "agent away");
+        tear_down(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +345,8 @@ int main(void)
         cmocka_unit_test(a_disconnected_cluster_is_never_called),
         cmocka_unit_test(a_missing_config_map_is_named),
         cmocka_unit_test(a_stack_that_cannot_be_is_told_so),
+        cmocka_unit_test(a_refused_finalizer_is_tried_again_with_backoff),
+        cmocka_unit_test(a_status_that_is_not_taken_is_tried_again_with_backoff),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
