@@ -120,6 +120,13 @@ int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_
         call->repeated = true;
         return CURL_PREREQFUNC_ABORT;
     }
+    /* Whoever cancelled it may have freed the context meanwhile. */
+    if (call->state == CALL_CANCELLED)
+        return CURL_PREREQFUNC_ABORT;
+    if (call->may_send && !call->may_send(call->context)) {
+        call->kept_back = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
     call->attempted = true;
     return CURL_PREREQFUNC_OK;
 }
@@ -347,6 +354,7 @@ static struct http_call *new_call(struct http_client *client, const struct http_
     call->easy = client->spare_count ? client->spare[--client->spare_count] : curl_easy_init();
     if (!call->easy)
         mem_exhausted("HTTP request");
+    call->may_send = request->may_send;
     call->on_data = request->on_data;
     call->on_done = request->on_done;
     call->context = request->context;

@@ -58,6 +58,10 @@ struct http_request {
     int64_t timeout_ms;     /* whole request; 0 = LIMIT_ANSWER_TIME; -1 = none (a watch) */
     int64_t silence_ms;     /* give up after so long without a byte; 0 = never */
     size_t answer_bytes_max; /* 0 = LIMIT_ANSWER_BODY */
+    /* Asked right before each attempt to send, when the connection stands: a request may have waited
+     * long for one. False: nothing is sent, and the call ends with ERROR_CANCELLED. May be NULL;
+     * must not block. */
+    bool (*may_send)(void *context);
     /* If set, a 2xx body goes here as it comes, in pieces; false ends the call with
      * ERROR_CANCELLED. Other statuses' bodies are collected into the response. */
     bool (*on_data)(void *context, struct str piece);

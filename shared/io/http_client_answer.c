@@ -178,6 +178,9 @@ void http_client_blame(const struct http_call *call, CURLcode code, bool sent, s
     if (call->fell_silent)
         error_set(err, ERROR_TIMEOUT, "%s fell silent for %lld ms", call->peer,
                   (long long)call->silence_ms);
+    else if (call->kept_back)
+        error_set(err, ERROR_CANCELLED, "%s was not sent to %s: it may not be sent any more",
+                  call->method, call->peer);
     else if (call->consumer_ended)
         error_set(err, ERROR_CANCELLED, "the answer of %s was not wanted to its end", call->peer);
     else if (call->too_large)

@@ -63,6 +63,7 @@ struct http_call {
     bool repeatable;      /* libcurl may send it again on another connection */
     bool attempted;
     bool repeated;
+    bool kept_back;       /* may_send said no */
     bool consumer_ended;
     bool too_large;
     size_t answer_bytes_max;
@@ -74,6 +75,7 @@ struct http_call {
     char content_type[256];
     char error_text[CURL_ERROR_SIZE];
     struct error error;
+    bool (*may_send)(void *context);
     bool (*on_data)(void *context, struct str piece);
     void (*on_done)(void *context, const struct http_response *response);
     void *context;

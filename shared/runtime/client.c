@@ -197,15 +197,38 @@ static void on_response(void *context, const struct http_response *response)
     finish(call, &answer);
 }
 
+static void blame_fence(struct error *error)
+{
+    error_set(error, ERROR_CANCELLED,
+              "not sent: this process may not change anything now, because it does not hold the "
+              "lease");
+}
+
+static bool fence_open(const struct kube_client *client)
+{
+    return !client->options.may_write ||
+           client->options.may_write(client->options.may_write_context);
+}
+
+/* The call may have waited for a connection, or the whole process may have been stopped: ask again
+ * when it is about to leave. */
+static bool may_send(void *context)
+{
+    struct kube_call *call = context;
+
+    if (fence_open(call->client))
+        return true;
+    blame_fence(&call->line_error);
+    return false;
+}
+
 /* The fence said no: tell so from the loop, as every other end of a call. */
 static void refuse(void *context)
 {
     struct kube_call *call = context;
     struct kube_answer answer = { .retry_after_ms = -1, .sent = false };
 
-    error_set(&answer.error, ERROR_CANCELLED,
-              "not sent: this process may not change anything now, because it does not hold the "
-              "lease");
+    blame_fence(&answer.error);
     say_where(call, &answer.error);
     finish(call, &answer);
 }
@@ -273,8 +296,7 @@ static struct kube_call *send_call(struct kube_call *call, const struct wish *wi
     };
     struct strbuf url = strbuf_new(arena, client->config.server.len + wish->path.len);
 
-    if (wish->changes && client->options.may_write &&
-        !client->options.may_write(client->options.may_write_context)) {
+    if (wish->changes && !fence_open(client)) {
         call->refusal = loop_timer_create(client->options.loop, refuse, call);
         loop_timer_set(call->refusal, 0);
         return call;
@@ -289,6 +311,7 @@ static struct kube_call *send_call(struct kube_call *call, const struct wish *wi
         .header_count = wish->body.len && wish->content_type ? 2 : 1,
         .body = wish->body,
         .timeout_ms = wish->timeout_ms,
+        .may_send = wish->changes ? may_send : NULL,
         .on_data = call->line ? on_piece : NULL,
         .on_done = on_response,
         .context = call,

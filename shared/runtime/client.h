@@ -19,7 +19,8 @@ struct kube_client_options {
     /* 0 = http_client's own. Over HTTP/2 requests and watches share a few connections; over HTTP/1.1
      * each watch has one for itself. */
     uint32_t connections_max;
-    /* Asked before each request that changes something; NULL = always. */
+    /* Asked before each request that changes something, when it is queued and again right before it
+     * is sent; NULL = always. */
     bool (*may_write)(void *context);
     void *may_write_context;
     /* Told of each finished request, for metrics; may be NULL. */

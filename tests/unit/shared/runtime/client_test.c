@@ -166,6 +166,38 @@ static void the_fence_keeps_writes_back(void **state)
     (void)state;
 }
 
+/* It was open when the request was queued, and is not when the connection stands. */
+static void the_fence_is_asked_again_before_sending(void **state)
+{
+    struct kube_request write = { .verb = KUBE_CREATE, .resource = things,
+                                  .namespace_ = STR("n"), .body = STR("{}") };
+    struct fixture f;
+
+    set_up(&f);
+    scripted_api_say(f.api, "POST", "", 201, "{}");
+    scripted_api_say(f.api, "GET", "", 200, "{}");
+    kube_client_call(f.client, &write, on_done, &f);
+    f.may_write = false;
+    loopback_run_until(f.loop, &f.done);
+    assert_int_equal(f.error.code, ERROR_CANCELLED);
+    assert_non_null(strstr(f.error.text, "does not hold the lease"));
+    assert_false(f.sent);
+    assert_int_equal(scripted_api_count(f.api, "POST", ""), 0);
+
+    /* Reads need no lease, and the client goes on. */
+    f.done = false;
+    kube_client_raw(f.client, "GET", STR("/v1/x"), NULL, STR(""), 0, on_done, &f);
+    loopback_run_until(f.loop, &f.done);
+    assert_int_equal(f.status, 200);
+    f.done = false;
+    f.may_write = true;
+    kube_client_call(f.client, &write, on_done, &f);
+    loopback_run_until(f.loop, &f.done);
+    assert_int_equal(f.status, 201);
+    tear_down(&f);
+    (void)state;
+}
+
 struct liner {
     struct fixture *f;
     struct kube_call *call;
@@ -273,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_become_errors_by_reason),
         cmocka_unit_test(the_fence_keeps_writes_back),
+        cmocka_unit_test(the_fence_is_asked_again_before_sending),
         cmocka_unit_test(a_watch_ends_when_its_reader_says_so),
         cmocka_unit_test(events_are_created_and_then_counted),
     };
