@@ -14,7 +14,7 @@ deps: ## Install what building, running and testing need (Debian packages, by na
 	@sh cmake/deps.sh build
 
 build: deps ## Build the programs, optimised and hardened: build/release/bin
-	@cmake --preset release -Wno-dev > build/configure.log 2>&1 || { mkdir -p build; cmake --preset release; }
+	@mkdir -p build; cmake --preset release -Wno-dev > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release -j $(JOBS) --target $(PROGRAMS)
 
 run: build ## Lab, webhook, controller and the RAG example on this machine; CONTEXT=name uses your cluster
