@@ -1,6 +1,8 @@
 /* loop.c: epoll, a heap of timers, and an eventfd that other threads ring.
  *
- * One turn: wait, take the time, run what is ready, run what was posted, fire what is due. A
+ * One turn: wait, take the time, run what is ready, run what was posted, fire what is due. After a
+ * long gap what is due comes first: a lease or a deadline that ran out meanwhile must be known
+ * before anybody reads or writes. A
  * watch that is freed while a turn is under way stays as a tombstone until its end, because the
  * kernel may have handed out an event for it in the same batch. A timer is off the heap before
  * it fires, so it may go at once. */
@@ -20,6 +22,8 @@ enum {
     EVENTS_AT_ONCE = 256,
     /* epoll's timeout does not count sleep, the timers do: look at least this often. */
     WAIT_MS_MAX = 1000,
+    /* Longer than any wait with a timer set: the loop or the process stood still. */
+    GAP_MS_MAX = WAIT_MS_MAX + 250,
 };
 
 struct loop_timer {
@@ -381,10 +385,16 @@ static void turn(struct loop *loop)
 {
     struct epoll_event events[EVENTS_AT_ONCE];
     int count = epoll_wait(loop->epoll, events, EVENTS_AT_ONCE, wait_ms(loop));
+    int64_t last_ms = loop->now_ms; /* 0 at the first turn, which counts as late */
     bool rung = false;
 
     loop->now_ms = read_ms(CLOCK_BOOTTIME);
     loop->in_turn = true;
+
+    bool late = loop->now_ms - last_ms > GAP_MS_MAX;
+
+    if (late)
+        fire_timers(loop);
     for (int i = 0; i < count; i++) {
         if (events[i].data.ptr)
             tell(events[i].data.ptr, events[i].events);
@@ -398,7 +408,8 @@ static void turn(struct loop *loop)
             mem_exhausted("event loop's bell");
         run_posts(loop);
     }
-    fire_timers(loop);
+    if (!late)
+        fire_timers(loop);
     loop->in_turn = false;
     bury(loop);
 }

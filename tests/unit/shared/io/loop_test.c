@@ -146,6 +146,31 @@ static void test_a_timer_that_sets_itself_to_zero_starves_nobody(void **state)
     close(ends[1]);
 }
 
+/* A first turn does not know how long nobody looked; it stands for one after a long stop. */
+static void test_after_a_long_gap_timers_come_before_descriptors(void **state)
+{
+    struct order order = { .loop = loop_create(), .stop_at = 6 };
+    struct mark due = { .order = &order, .name = 't', .again = 2 };
+    struct mark socket = { .order = &order, .name = 's' };
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    due.timer = loop_timer_create(order.loop, fired, &due);
+    loop_timer_set(due.timer, 0);
+
+    struct loop_watch *watch = loop_watch_create(order.loop, ends[0], LOOP_READ, ready, &socket);
+
+    loop_run(order.loop);
+    rows_expect_str("timers first, then the usual order", str_of(order.seen), STR("tsstst"));
+    loop_watch_free(watch);
+    loop_timer_free(due.timer);
+    loop_free(order.loop);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void test_many_timers(void **state)
 {
     enum { COUNT = 5000 };
@@ -348,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_a_timer_may_free_another_that_is_due),
         cmocka_unit_test(test_a_timer_may_free_itself),
         cmocka_unit_test(test_a_timer_that_sets_itself_to_zero_starves_nobody),
+        cmocka_unit_test(test_after_a_long_gap_timers_come_before_descriptors),
         cmocka_unit_test(test_many_timers),
         cmocka_unit_test(test_a_watch_freed_in_the_same_batch_is_not_called),
         cmocka_unit_test(test_a_watch_can_change_its_mind),
