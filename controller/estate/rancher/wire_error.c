@@ -221,10 +221,20 @@ void wire_error_read(struct arena *arena, int http_status, struct str body,
               STR_ARG(str_shown(arena, message, SHOWN_BYTES_MAX)), http_status);
 }
 
+/* Whether the object names its error, as all of Rancher's and Kubernetes' own do. */
+static bool has_word(struct str body)
+{
+    return member(body, STR("reason")).len || member(body, STR("code")).len ||
+           member(body, STR("Code")).len;
+}
+
 bool wire_error_is_refusal(int http_status, struct str body)
 {
     struct str scanned = str_trim(str_slice(body, 0, SCAN_BYTES_MAX));
 
+    /* A redirect is of something in between; a 408 may come after half of the work. */
+    if (http_status < 400 || http_status == 408)
+        return false;
     if (http_status < 500)
         return true;
     if (http_status == 502 || http_status == 504)
@@ -232,9 +242,9 @@ bool wire_error_is_refusal(int http_status, struct str body)
     /* A body of Rancher's own says that its handler came to an end with an error; these plain texts
      * say that nobody was reached. Any other 5xx may come from something in between. */
     if (scanned.len && scanned.at[0] == '{')
-        return true;
+        return http_status != 503 || has_word(scanned);
     for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
         if (meanings[i].code == ERROR_CONNECT && str_find(scanned, meanings[i].part, 0) >= 0)
             return true;
-    return http_status == 503;
+    return false;
 }
