@@ -64,19 +64,23 @@ static int read_number(sqlite3 *db, const char *sql, uint64_t *ret_number, struc
 }
 
 /* What an object looked like after the newest change not yet walked back over. */
-static struct str state_after(struct store *s, struct arena *arena, struct map *later,
-                              struct str id, const struct store_key *key)
+static int state_after(struct store *s, struct arena *arena, struct map *later, struct str id,
+                       const struct store_key *key, struct str *ret_object, struct error *err)
 {
     struct str *known = map_get(later, id);
-    struct str object = { "", 0 };
+    int code;
 
+    *ret_object = known ? *known : STR("");
     if (known)
-        return *known;
+        return 0;
     db_bind_key(s->get, key);
-    if (sqlite3_step(s->get) == SQLITE_ROW)
-        object = str_dup(arena, db_text(s->get, 1));
+    code = sqlite3_step(s->get);
+    if (code == SQLITE_ROW)
+        *ret_object = str_dup(arena, db_text(s->get, 1));
+    else if (code != SQLITE_DONE)
+        db_error(s->db, err, "to read what a change left behind");
     sqlite3_reset(s->get);
-    return object;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? 0 : -1;
 }
 
 struct changes_read {
@@ -95,8 +99,8 @@ static void collect(struct changes_read *read, struct change *change)
 
 /* One row of the undo log, newest first: what it left behind is what the next newer change of the
  * same object found, or what stands there now. */
-static void walk_back(struct store *s, sqlite3_stmt *row, struct arena *arena, struct map *later,
-                      struct changes_read *read)
+static int walk_back(struct store *s, sqlite3_stmt *row, struct arena *arena, struct map *later,
+                     struct changes_read *read, struct error *err)
 {
     struct store_key key = { str_dup(arena, db_text(row, 1)), str_dup(arena, db_text(row, 2)),
                              str_dup(arena, db_text(row, 3)), str_dup(arena, db_text(row, 4)),
@@ -110,10 +114,13 @@ static void walk_back(struct store *s, sqlite3_stmt *row, struct arena *arena, s
     struct str after;
 
     *before = str_dup(arena, db_text(row, 8));
-    after = type == CHANGE_DELETED ? object_with_version(arena, *before, version)
-                                   : state_after(s, arena, later, id, &key);
+    if (type == CHANGE_DELETED)
+        after = object_with_version(arena, *before, version);
+    else if (state_after(s, arena, later, id, &key, &after, err) != 0)
+        return -1;
     collect(read, change_create(version, type, &key, after, *before, sqlite3_column_int64(row, 7)));
     map_put(later, id, before);
+    return 0;
 }
 
 static int resume(struct store *s, const struct feed_options *options, struct error *err)
@@ -123,6 +130,8 @@ static int resume(struct store *s, const struct feed_options *options, struct er
     struct changes_read read = { 0 };
     sqlite3_stmt *rows;
     uint64_t compacted;
+    int code = SQLITE_ROW;
+    int result = 0;
 
     if (read_number(s->db,
                     "SELECT max((SELECT number FROM state WHERE name='compacted'),"
@@ -136,13 +145,15 @@ static int resume(struct store *s, const struct feed_options *options, struct er
                    "changes ORDER BY version DESC",
                    &rows, err) != 0)
         return -1;
-    while (sqlite3_step(rows) == SQLITE_ROW)
-        walk_back(s, rows, arena, later, &read);
+    while (result == 0 && (code = sqlite3_step(rows)) == SQLITE_ROW)
+        result = walk_back(s, rows, arena, later, &read, err);
+    if (result == 0 && code != SQLITE_DONE)
+        result = db_error(s->db, err, "to read the log of changes");
     sqlite3_finalize(rows);
     while (read.count)
         feed_push(s->feed, read.items[--read.count]);
     mem_free(read.items);
-    return 0;
+    return result;
 }
 
 struct store *store_create(const struct store_options *options, struct error *err)
@@ -207,18 +218,23 @@ static int run(struct store *s, sqlite3_stmt *statement, const char *doing, stru
 
 /* What stands there now, against what the writer saw. */
 static enum store_answer compare(struct store *s, const struct store_write *w, struct arena *arena,
-                                 struct str *ret_before)
+                                 struct str *ret_before, struct error *err)
 {
     enum store_answer answer = STORE_DONE;
+    int code;
 
     db_bind_key(s->get, &w->key);
-    if (sqlite3_step(s->get) == SQLITE_ROW) {
+    code = sqlite3_step(s->get);
+    if (code == SQLITE_ROW) {
         if (w->type == CHANGE_ADDED)
             answer = STORE_EXISTS;
         else if ((uint64_t)sqlite3_column_int64(s->get, 0) != w->expected)
             answer = STORE_CHANGED;
         else
             *ret_before = str_dup(arena, db_text(s->get, 1));
+    } else if (code != SQLITE_DONE) {
+        db_error(s->db, err, "to read what an object was");
+        answer = STORE_FAILED;
     } else if (w->type != CHANGE_ADDED) {
         answer = STORE_MISSING;
     }
@@ -256,7 +272,7 @@ static enum store_answer write_locked(struct store *s, const struct store_write 
     int64_t now_ms = clock_wall_ms(s->clock);
     struct str before = { "", 0 };
     struct str object;
-    enum store_answer answer = compare(s, w, arena, &before);
+    enum store_answer answer = compare(s, w, arena, &before, err);
 
     if (answer != STORE_DONE)
         return answer;
@@ -339,16 +355,18 @@ int store_clusters(struct store *s, struct arena *arena, struct str_list *ret_cl
 {
     sqlite3_stmt *statement;
     struct str_list clusters = str_list_new(arena, 8);
+    int code, result;
 
     pthread_mutex_lock(&s->write_lock);
     if (db_prepare(s->db, "SELECT name FROM clusters ORDER BY name", &statement, err) != 0) {
         pthread_mutex_unlock(&s->write_lock);
         return -1;
     }
-    while (sqlite3_step(statement) == SQLITE_ROW)
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
         str_list_push(&clusters, str_dup(arena, db_text(statement, 0)));
+    result = code == SQLITE_DONE ? 0 : db_error(s->db, err, "to read its clusters");
     sqlite3_finalize(statement);
     pthread_mutex_unlock(&s->write_lock);
     *ret_clusters = clusters;
-    return 0;
+    return result;
 }

@@ -36,7 +36,7 @@ enum store_answer {
     STORE_EXISTS,  /* a creation found an object */
     STORE_MISSING, /* an update or deletion found none */
     STORE_CHANGED, /* it found another version */
-    STORE_FAILED,  /* the disk; nothing was written */
+    STORE_FAILED,  /* the disk; nothing was written, nothing is known */
 };
 
 struct store_write {
@@ -58,7 +58,7 @@ struct store_row {
 
 LIST_DEFINE(store_rows, struct store_row)
 
-/* STORE_DONE or STORE_MISSING. */
+/* STORE_DONE, STORE_MISSING or STORE_FAILED. */
 enum store_answer store_get(struct store *store, struct arena *arena, const struct store_key *key,
                             struct store_row *ret_row, struct error *err);
 
@@ -70,7 +70,7 @@ struct store_page {
 };
 
 /* At most `limit` (0: all) rows behind the place `after`, as they were at `version` (0: now).
- * STORE_CHANGED: that version is compacted. */
+ * STORE_CHANGED: that version is compacted. STORE_FAILED: never a part of a list. */
 enum store_answer store_list(struct store *store, struct arena *arena,
                              const struct collection *of, const struct store_row *after,
                              uint32_t limit, uint64_t version, struct store_page *ret_page,

@@ -182,7 +182,7 @@ struct cursor {
     sqlite3_stmt *rows;
     struct overlay *overlay;
     uint32_t next; /* of the overlay */
-    bool at_row, ended;
+    bool at_row, ended, failed; /* failed: ended before its end */
 };
 
 static bool advance(struct cursor *c)
@@ -192,6 +192,7 @@ static bool advance(struct cursor *c)
 
         c->at_row = code == SQLITE_ROW;
         c->ended = !c->at_row;
+        c->failed = c->ended && code != SQLITE_DONE;
     }
     return c->at_row;
 }
@@ -204,7 +205,7 @@ static bool next_row(struct cursor *c, struct arena *arena, struct store_row *re
             c->next < c->overlay->rows.count ? &c->overlay->rows.items[c->next] : NULL;
         struct store_row row = { 0 };
 
-        if (!has_row && !over)
+        if (c->failed || (!has_row && !over))
             return false;
         if (has_row)
             row = (struct store_row){ db_text(c->rows, 0), db_text(c->rows, 1), { "", 0 },
@@ -258,7 +259,8 @@ static uint64_t count_rest(struct cursor *c, struct arena *arena)
 
 static enum store_answer list_with(struct store *s, struct reader *r, struct arena *arena,
                                    const struct collection *of, const struct store_row *after,
-                                   uint32_t limit, uint64_t version, struct store_page *ret_page)
+                                   uint32_t limit, uint64_t version, struct store_page *ret_page,
+                                   struct error *err)
 {
     struct overlay overlay = { store_rows_new(arena, 0), map_new(arena, 16) };
     struct store_page page = { .rows = store_rows_new(arena, limit ? limit : 64) };
@@ -266,7 +268,11 @@ static enum store_answer list_with(struct store *s, struct reader *r, struct are
     struct store_row row;
 
     /* The first read inside the transaction fixes its snapshot. */
-    sqlite3_step(r->version);
+    if (sqlite3_step(r->version) != SQLITE_ROW) {
+        db_error(r->db, err, "to read the version of a list");
+        sqlite3_reset(r->version);
+        return STORE_FAILED;
+    }
     page.version = (uint64_t)sqlite3_column_int64(r->version, 0);
     sqlite3_reset(r->version);
     if (version && version < page.version) {
@@ -283,7 +289,11 @@ static enum store_answer list_with(struct store *s, struct reader *r, struct are
         }
         store_rows_push(&page.rows, row);
     }
+    if (cursor.failed)
+        db_error(r->db, err, "to read a list to its end");
     sqlite3_reset(cursor.rows);
+    if (cursor.failed)
+        return STORE_FAILED;
     *ret_page = page;
     return STORE_DONE;
 }
@@ -297,7 +307,8 @@ enum store_answer store_list(struct store *s, struct arena *arena, const struct 
     enum store_answer answer = STORE_FAILED;
 
     if (sqlite3_step(r->begin) == SQLITE_DONE)
-        answer = list_with(s, r, arena, of, after ? after : &from_start, limit, version, ret_page);
+        answer = list_with(s, r, arena, of, after ? after : &from_start, limit, version, ret_page,
+                           err);
     else
         db_error(r->db, err, "to begin a list");
     sqlite3_reset(r->begin);
