@@ -5,6 +5,10 @@
 #include "lab/apiserver/store.h"
 #include "support/loopback.h"
 
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 struct fixture {
     struct arena *arena;
     const char *folder;
@@ -204,6 +208,48 @@ static void test_resume(void **state)
     end(&f);
 }
 
+/* Half of the file goes away below an open store: what cannot be read is not "not there". */
+static void test_a_damaged_file_is_no_absence(void **state)
+{
+    struct fixture f = begin();
+    char data[8192];
+    struct store_page page = { 0 };
+    struct store_row row;
+    struct stat facts;
+    struct error err = { 0 };
+    uint64_t version = 0;
+
+    (void)state;
+    memset(data, 'x', sizeof(data) - 1);
+    data[sizeof(data) - 1] = '\0';
+    for (int i = 0; i < 60; i++)
+        write_thing(&f, CHANGE_ADDED, str_fmt(f.arena, "n%02d", i).at, data, 0, &version);
+    store_free(f.store);
+    open_store(&f, 2);
+    store_trim(f.store);
+    write_thing(&f, CHANGE_ADDED, "z", "1", 0, &version);
+    store_free(f.store);
+    open_store(&f, 2);
+
+    const char *file = str_fmt(f.arena, "%s/lab.db", f.folder).at;
+    struct store_write w = {
+        .type = CHANGE_MODIFIED,
+        .key = { things.cluster, things.group, things.plural, STR("ns"), STR("n50") },
+        .expected = 1,
+    };
+
+    assert_int_equal(stat(file, &facts), 0);
+    assert_int_equal(truncate(file, facts.st_size / 2 / 4096 * 4096), 0);
+    rows_expect_int("a list is never cut short",
+                    store_list(f.store, f.arena, &things, NULL, 0, 0, &page, &err), STORE_FAILED);
+    rows_expect("it says why", strstr(err.text, "the lab's store failed"), err.text);
+    rows_expect_int("an object is not missing", store_get(f.store, f.arena, &w.key, &row, &err),
+                    STORE_FAILED);
+    rows_expect_int("nor is one to be changed", store_write(f.store, &w, &version, &err),
+                    STORE_FAILED);
+    end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_older_versions),
         cmocka_unit_test(test_pages),
         cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_a_damaged_file_is_no_absence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
