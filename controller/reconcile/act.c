@@ -15,6 +15,7 @@ enum {
 struct actor {
     struct actor_options options;
     struct notes *notes;
+    struct holds *holds;
     struct multimap *under_way; /* Stack -> what is asked for it */
     struct call *calls;         /* newest first */
     uint32_t in_flight;
@@ -42,6 +43,7 @@ struct actor *actor_create(const struct actor_options *options)
 
     actor->options = *options;
     actor->notes = notes_create();
+    actor->holds = holds_create();
     actor->under_way = multimap_create();
     return actor;
 }
@@ -67,6 +69,7 @@ void actor_free(struct actor *actor)
     while (actor->calls)
         call_free(actor->calls);
     notes_free(actor->notes);
+    holds_free(actor->holds);
     multimap_free(actor->under_way);
     mem_free(actor);
 }
@@ -181,6 +184,9 @@ static void on_changed(void *context, const struct rancher_outcome *outcome)
     log_outcome(call, outcome);
     keep_room(call, outcome->result);
     multimap_remove(actor->under_way, call->key, call->mark);
+    if (outcome->result == RANCHER_REFUSED)
+        holds_add(actor->holds, call->key, call->cluster_id, call->chart_name,
+                  outcome->retry_after_ms, loop_now_ms(actor->options.loop));
     if (outcome->result == RANCHER_REFUSED)
         note_refusal(actor, call->key,
                      (struct note){
@@ -458,9 +464,17 @@ void actor_drop_notes(struct actor *actor, struct str key, uint64_t number)
     notes_drop(actor->notes, key, number);
 }
 
+struct shifted_failures actor_apply_holds(struct actor *actor, struct arena *arena, struct str key,
+                                          int64_t now_wall_ms, struct stack_status *before)
+{
+    return holds_apply(actor->holds, arena, key, loop_now_ms(actor->options.loop), now_wall_ms,
+                       before);
+}
+
 void actor_forget(struct actor *actor, struct str key)
 {
     notes_forget(actor->notes, key);
+    holds_forget(actor->holds, key);
 }
 
 uint32_t actor_in_flight(const struct actor *actor)

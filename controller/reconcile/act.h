@@ -9,6 +9,7 @@
 
 #include "base/metric.h"
 #include "controller/estate/rancher/estate.h"
+#include "controller/reconcile/holds.h"
 #include "io/log.h"
 #include "stack/plan.h"
 
@@ -53,6 +54,9 @@ bool actor_act(struct actor *actor, struct arena *arena, const struct acting *ac
 uint64_t actor_apply_notes(struct actor *actor, struct arena *arena, struct str key,
                            struct str uid, int64_t now_wall_ms, struct stack_status *status);
 void actor_drop_notes(struct actor *actor, struct str key, uint64_t number);
+/* See holds_apply. */
+struct shifted_failures actor_apply_holds(struct actor *actor, struct arena *arena, struct str key,
+                                          int64_t now_wall_ms, struct stack_status *before);
 /* The Stack is gone. */
 void actor_forget(struct actor *actor, struct str key);
 

@@ -296,7 +296,12 @@ static int make_plan(struct pass *pass, struct error *err)
     pass->stored = stack_status_read(pass->arena, gathered->stack->status_json);
     pass->note = actor_apply_notes(r->actor, pass->arena, pass->key, gathered->stack->meta.uid,
                                    now_wall_ms, &gathered->before);
+
+    struct shifted_failures shifted =
+        actor_apply_holds(r->actor, pass->arena, pass->key, now_wall_ms, &gathered->before);
+
     pass->plan = stack_plan(pass->arena, gathered->stack, &gathered->observed);
+    holds_restore(&shifted, &pass->plan.releases);
     pass->status =
         stack_status_of(pass->arena, gathered->stack, &gathered->observed, &pass->plan);
     metrics_observe(r->options.metrics, CONTROLLER_PLAN_SECONDS, NULL, seconds_since(pass));
