@@ -1,9 +1,9 @@
 /* act.h: carry out what a plan asks for: all writing but the status is here, and no planning.
  *
  * Whatever comes of an action, its Stack is looked at again: by whoever asked for it if the Stack
- * itself was to be written and was not, so that its backoff grows, else through `again`. What the next look cannot see by
- * itself is remembered until the status has it: that a request was refused, and so had no effect. A
- * request that is under way is not sent a second time. */
+ * itself was to be written and was not, so that its backoff grows, else through `again`. What the
+ * next look cannot see by itself is remembered until the status has it: that a request was refused,
+ * and so had no effect. A request that is under way is not sent a second time. */
 #ifndef HERD_CONTROLLER_RECONCILE_ACT_H
 #define HERD_CONTROLLER_RECONCILE_ACT_H
 
