@@ -73,7 +73,8 @@ struct stack_status stack_status_of(struct arena *arena, const struct stack *sta
                                     const struct observed *observed, const struct plan *plan);
 
 /* Note that a request of a plan was refused on the spot, and so certainly had no effect: the entry
- * of that cluster and chart becomes FAILED, with one attempt more and nothing under way. The caller
+ * of that cluster and chart becomes FAILED, with one attempt more and nothing under way. Whether
+ * that was the last attempt is judged by the next plan, as for a failure of Helm. The caller
  * does this to what it hands to the next plan as `before`; strings are borrowed. An entry that is
  * not there is left so. */
 void stack_status_note_failure(struct arena *arena, struct stack_status *status,

@@ -80,9 +80,20 @@ static struct str cause(struct planner *p, struct str detail)
     return str_shown(p->arena, detail, DETAIL_BYTES_MAX);
 }
 
-void plan_fail(struct planner *p, struct slot *s, struct str what, struct str detail)
+/* Whether the failures that were counted are the last: one rule for those of Helm and for requests
+ * that were refused. A removal is tried for ever: nobody could mend a Stack that is being deleted. */
+static bool is_final(const struct planner *p, const struct slot *s)
 {
     const struct retry *retry = &p->stack->spec.retry;
+
+    if (s->chart == NONE || s->now.attempts == 0)
+        return false;
+    return p->stack->spec.on_failure == ON_FAILURE_STOP ||
+           (retry->limit >= 0 && s->now.attempts > retry->limit);
+}
+
+void plan_fail(struct planner *p, struct slot *s, struct str what, struct str detail)
+{
     int64_t took = s->now.requested_ms ? p->observed->now_ms - s->now.requested_ms : 0;
     struct strbuf text = strbuf_new(p->arena, 128);
     bool removal = s->chart == NONE;
@@ -91,9 +102,7 @@ void plan_fail(struct planner *p, struct slot *s, struct str what, struct str de
     s->now.requested_ms = 0;
     if (s->operation)
         s->now.operation = s->operation->name;
-    /* A removal is tried for ever: nobody could mend a Stack that is being deleted. */
-    s->now.terminal = !removal && (p->stack->spec.on_failure == ON_FAILURE_STOP ||
-                                   (retry->limit >= 0 && s->now.attempts > retry->limit));
+    s->now.terminal = is_final(p, s);
     strbuf_fmt(&text, "%.*s failed: ", STR_ARG(what));
     strbuf_put(&text, detail.len ? cause(p, detail) : STR("no reason was given"));
     if (took >= 1000)
@@ -336,6 +345,9 @@ static void follow_unasked(struct planner *p, struct slot *s)
         s->now.attempts = 0;
         s->now.terminal = false;
     }
+    /* A refusal was counted by who knows no policy (stack_status_note_failure). */
+    if (s->before && plan_last_known(s->before) == DEPLOYMENT_FAILED && is_final(p, s))
+        s->now.terminal = true;
 }
 
 /* A cluster that is only not read yet, as all are when a controller starts: what the status says
