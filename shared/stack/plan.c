@@ -237,6 +237,34 @@ static bool plan_end(struct arena *arena, const struct stack *stack, struct plan
     return false;
 }
 
+/* Whether the status says that something was asked for somewhere. Without a status nobody knows. */
+static bool asked_before(const struct stack_status *before)
+{
+    if (!before || before->observed_generation == 0 || before->deployments_omitted)
+        return true;
+    for (uint32_t i = 0; i < before->deployments.count; i++)
+        if (before->deployments.items[i].digest.len || before->deployments.items[i].requested_ms)
+            return true;
+    return false;
+}
+
+/* Nothing is concluded without the list of clusters, but a deletion that needs none goes on. */
+static bool wait_for_list(const struct planner *p, struct plan *plan)
+{
+    if (p->observed->clusters_known)
+        return false;
+    if (p->deleting && (plan_is_abandoned(p, STR("*")) || !asked_before(p->observed->before)))
+        return false;
+    keep(plan, p->observed);
+    plan->reason = STR("TargetsUnknown");
+    plan->message = p->deleting
+                        ? STR("waiting for the list of clusters from Rancher, without which no "
+                              "release can be removed; to let go of all of them, annotate the "
+                              "Stack with " STACK_ABANDON_CLUSTERS ": \"*\"")
+                        : STR("waiting for the list of clusters from Rancher");
+    return true;
+}
+
 struct plan stack_plan(struct arena *arena, const struct stack *stack,
                        const struct observed *observed)
 {
@@ -270,12 +298,8 @@ struct plan stack_plan(struct arena *arena, const struct stack *stack,
                            : STR("spec.charts: the charts depend on each other in a circle");
         return plan;
     }
-    if (!observed->clusters_known) {
-        keep(&plan, observed);
-        plan.reason = STR("TargetsUnknown");
-        plan.message = STR("waiting for the list of clusters from Rancher");
+    if (wait_for_list(&p, &plan))
         return plan;
-    }
     plan_slots(&p);
     finish(&p, &plan);
     return plan;
