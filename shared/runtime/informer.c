@@ -5,8 +5,9 @@
  * marked is gone. Objects of a page are older than nothing that was seen before, since lists are
  * consistent reads, so they may replace what stands there at once.
  *
- * A watch that says nothing is either quiet or dead. A small request on the same client tells: any
- * answer, also a refusal, is a sign of life. */
+ * A watch that says nothing is either quiet or dead. A small request on the same client tells: an
+ * answer, also a refusal, is a sign of life. A 5xx is none: it is what a proxy says whose way to the
+ * server behind it is gone, and then the watch through it is dead too. */
 #include "runtime/informer.h"
 
 #include "base/limits.h"
@@ -31,6 +32,7 @@ struct informer {
     struct kube_call *probe;
     uint32_t page_limit;
     int64_t watch_began_ms;
+    int64_t heard_ms; /* -1 = never */
     bool synced;
     struct error watch_error; /* why we end the watch ourselves */
     struct error trouble;
@@ -187,6 +189,7 @@ static void on_list(void *context, const struct kube_answer *answer)
         list_failed(informer, &err, answer->retry_after_ms);
         return;
     }
+    informer->heard_ms = now_ms(informer);
     for (struct json_iter it = json_iter(items); json_next(&it);) {
         put_object(informer, item_arena, it.value, true);
         arena_reset(item_arena);
@@ -267,6 +270,7 @@ static bool on_line(void *context, struct str line)
         kube_error_from_answer(event.code, json_raw(event.object), &informer->watch_error);
         return false;
     }
+    informer->heard_ms = now_ms(informer);
     take_event(informer, &event);
     return true;
 }
@@ -277,14 +281,17 @@ static void on_probe(void *context, const struct kube_answer *answer)
     struct error error;
 
     informer->probe = NULL;
-    if (answer->status != 0) {
+    if (answer->status != 0 && answer->status < 500) {
+        if (answer->error.code == ERROR_NONE)
+            informer->heard_ms = now_ms(informer);
         loop_timer_set(informer->silence, informer->options.probe_after_ms);
         clear_trouble(informer);
         return;
     }
-    error_set(&error, ERROR_CONNECT, "the watch was silent and a probe was not answered: %s",
-              answer->error.text);
-    end_watch(informer, REFLECTOR_WATCH_FAILED, &error, -1);
+    error_set(&error, answer->status ? answer->error.code : ERROR_CONNECT,
+              "the watch was silent and a probe was %s: %s",
+              answer->status ? "refused" : "not answered", answer->error.text);
+    end_watch(informer, REFLECTOR_WATCH_FAILED, &error, answer->retry_after_ms);
 }
 
 static void on_silence(void *context)
@@ -400,6 +407,7 @@ struct informer *informer_create(const struct informer_options *options)
     informer->strings = arena_create(0);
     informer->scratch = arena_create(0);
     copy_options(informer, options);
+    informer->heard_ms = -1;
     informer->page_limit = options->page_limit ? options->page_limit : LIMIT_LIST_PAGE;
     informer->cache = kube_cache_create();
     informer->reflector = reflector_new();
@@ -437,4 +445,9 @@ bool informer_synced(const struct informer *informer)
 const struct error *informer_trouble(const struct informer *informer)
 {
     return &informer->trouble;
+}
+
+int64_t informer_heard_ms(const struct informer *informer)
+{
+    return informer->heard_ms;
 }

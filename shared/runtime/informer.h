@@ -1,7 +1,8 @@
 /* informer.h: a cache that follows one collection: list in pages, then watch, for ever.
  *
  * Recovers by itself (kube/reflector.h); notices a dead connection within LIMIT_WATCH_DEAD_TIME by
- * asking the same peer something small. Between loss and recovery the cache keeps what it had. */
+ * asking the same peer something small. Between loss and recovery the cache keeps what it had;
+ * informer_heard_ms says how old that may be. */
 #ifndef HERD_RUNTIME_INFORMER_H
 #define HERD_RUNTIME_INFORMER_H
 
@@ -44,5 +45,9 @@ const struct kube_cache *informer_cache(const struct informer *informer);
 bool informer_synced(const struct informer *informer);
 /* The last trouble; code ERROR_NONE while all is well. */
 const struct error *informer_trouble(const struct informer *informer);
+/* When (loop_now_ms) the server last proved that what it says comes here: a page of a list, an object
+ * or bookmark of the watch, or a probe that succeeded. -1 = never yet. While the watch stands this is
+ * at most `probe_after_ms` + `probe_answer_ms` ago; a refusal proves a way to somebody, not to it. */
+int64_t informer_heard_ms(const struct informer *informer);
 
 #endif

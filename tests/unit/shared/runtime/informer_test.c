@@ -235,6 +235,83 @@ static void notices_a_dead_connection(void **state)
     (void)state;
 }
 
+/* What a proxy answers whose way to the server is gone. */
+static void a_probe_that_a_proxy_refuses_ends_the_watch(void **state)
+{
+    struct fixture f;
+
+    set_up(&f);
+    scripted_api_say(f.api, "GET", list_url, 200, LIST("7", "", ITEM("a", "1", "u1")));
+    scripted_api_say(f.api, "GET", "/version", 503, STATUS(503, "ServiceUnavailable"));
+    scripted_api_say_watch(f.api, "", false);
+    scripted_api_say_watch(f.api, EVENT("ADDED", ITEM("b", "8", "u2")), false);
+    start(&f);
+    wait_for(&f, "+b ");
+    rows_expect_str("trouble and its end", strbuf_str(&f.told),
+                    STR("+a synced trouble:ServiceUnavailable fine +b "));
+    tear_down(&f);
+    (void)state;
+}
+
+struct probe_count {
+    const struct fixture *f;
+    struct loop_timer *again;
+    uint32_t wanted;
+    bool reached;
+};
+
+static void count_probes(void *context)
+{
+    struct probe_count *count = context;
+
+    count->reached = scripted_api_count(count->f->api, "GET", "/version") >= count->wanted;
+    loop_timer_set(count->again, 5);
+}
+
+/* Runs until the server was asked `wanted` times for its version. */
+static void wait_for_probes(struct fixture *f, uint32_t wanted)
+{
+    struct probe_count count = { .f = f, .wanted = wanted };
+    AUTO(loop_timer_free) struct loop_timer *again =
+        loop_timer_create(f->loop, count_probes, &count);
+
+    count.again = again;
+    loop_timer_set(again, 5);
+    loopback_run_until(f->loop, &count.reached);
+}
+
+static void tells_when_it_last_heard_from_the_server(void **state)
+{
+    struct fixture f;
+
+    set_up(&f);
+    scripted_api_say(f.api, "GET", list_url, 200, LIST("7", "", ITEM("a", "1", "u1")));
+    scripted_api_say(f.api, "GET", "/version", 200, "{}");
+    scripted_api_say(f.api, "GET", "/version", 403, "{}");
+    scripted_api_say_watch(f.api, EVENT("ADDED", ITEM("b", "8", "u2")), false);
+    start(&f);
+    rows_expect_int("never yet", informer_heard_ms(f.informer), -1);
+    wait_for(&f, "synced");
+
+    int64_t listed_ms = informer_heard_ms(f.informer);
+
+    rows_expect("a list", listed_ms >= 0, "was heard");
+    wait_for(&f, "+b ");
+
+    int64_t changed_ms = informer_heard_ms(f.informer);
+
+    rows_expect("a change", changed_ms >= listed_ms, "was heard");
+    wait_for_probes(&f, 2);
+
+    int64_t probed_ms = informer_heard_ms(f.informer);
+
+    rows_expect("a probe that succeeds", probed_ms >= changed_ms + 150, "was heard");
+    wait_for_probes(&f, 4);
+    rows_expect_int("a refused probe proves nothing", informer_heard_ms(f.informer), probed_ms);
+    tear_down(&f);
+    (void)state;
+}
+
 static bool keep_some(void *context, struct json object, struct strbuf *kept)
 {
     struct str name = json_str(json_get(json_get(object, STR("metadata")), STR("name")));
@@ -305,6 +382,8 @@ int main(void)
         cmocka_unit_test(recovers_from_410_as_status_and_inside_a_list),
         cmocka_unit_test(keeps_what_it_has_when_the_answer_is_no_list),
         cmocka_unit_test(notices_a_dead_connection),
+        cmocka_unit_test(a_probe_that_a_proxy_refuses_ends_the_watch),
+        cmocka_unit_test(tells_when_it_last_heard_from_the_server),
         cmocka_unit_test(an_object_of_no_interest_is_absent),
         cmocka_unit_test(one_odd_object_does_not_blind_it),
         cmocka_unit_test(may_be_freed_at_any_moment),
