@@ -25,6 +25,14 @@ const char *kube_verb_name(enum kube_verb verb)
     return verbs[verb].name;
 }
 
+enum kube_verb kube_verb_of_method(const char *method)
+{
+    for (size_t verb = KUBE_CREATE; verb < sizeof(verbs) / sizeof(verbs[0]); verb++)
+        if (strcmp(verbs[verb].method, method) == 0)
+            return (enum kube_verb)verb;
+    return KUBE_GET; /* HEAD, too */
+}
+
 const char *kube_request_method(const struct kube_request *request)
 {
     return verbs[request->verb].method;

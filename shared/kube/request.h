@@ -54,5 +54,7 @@ const char *kube_request_content_type(const struct kube_request *request);
 void kube_percent_encode(struct strbuf *out, struct str text);
 /* "get", "list", ... as RBAC and metrics say. */
 const char *kube_verb_name(enum kube_verb verb);
+/* The verb of a request that is known by its method only, as audit has it: GET is "get". */
+enum kube_verb kube_verb_of_method(const char *method);
 
 #endif

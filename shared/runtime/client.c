@@ -355,8 +355,9 @@ struct kube_call *kube_client_raw(struct kube_client *client, const char *method
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (strcmp(method, known[i]) == 0)
             method = known[i];
-    return send_call(new_call(client, "raw", method, path, STR("raw"), done, context), &wish,
-                     arena);
+    return send_call(new_call(client, kube_verb_name(kube_verb_of_method(method)), method, path,
+                              STR("raw"), done, context),
+                     &wish, arena);
 }
 
 struct kube_call *kube_client_watch(struct kube_client *client, const struct kube_request *request,

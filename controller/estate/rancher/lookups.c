@@ -1,4 +1,4 @@
-/* lookups.c: one table of answers, and who waits for which. */
+/* lookups.c: one table of answers, in the order of their last use, and who waits for which. */
 #include "controller/estate/rancher/lookups.h"
 
 #include "base/limits.h"
@@ -8,11 +8,13 @@
 #include "kube/backoff.h"
 
 enum {
-    ANSWERS_MAX = 8192,     /* beyond, all are forgotten: they can be asked again */
     FAILED_FIRST_MS = 5000, /* doubled to LIMIT_RETRY_MAX */
 };
 
 struct answer {
+    struct answer *older, *newer; /* by last use */
+    char *question;
+    size_t question_len;
     enum version_state state;
     char *text;
     size_t text_len;
@@ -22,6 +24,7 @@ struct answer {
 
 struct lookups {
     struct dict *answers;
+    struct answer *oldest, *newest;
     struct multimap *waiters; /* of questions under way */
     struct rng rng;
 };
@@ -36,29 +39,35 @@ struct lookups *lookups_create(uint64_t seed)
     return lookups;
 }
 
-static void answer_free(struct answer *answer)
+static void unlink_answer(struct lookups *lookups, struct answer *answer)
 {
-    if (answer)
-        mem_free(answer->text);
-    mem_free(answer);
+    *(answer->older ? &answer->older->newer : &lookups->oldest) = answer->newer;
+    *(answer->newer ? &answer->newer->older : &lookups->newest) = answer->older;
 }
 
-static void forget_all(struct lookups *lookups)
+static void link_newest(struct lookups *lookups, struct answer *answer)
 {
-    struct str key;
-    void *answer;
+    answer->older = lookups->newest;
+    answer->newer = NULL;
+    *(answer->older ? &answer->older->newer : &lookups->oldest) = answer;
+    lookups->newest = answer;
+}
 
-    for (size_t cursor = 0; dict_next(lookups->answers, &cursor, &key, &answer);) {
-        dict_remove(lookups->answers, key);
-        answer_free(answer);
-    }
+static void forget(struct lookups *lookups, struct answer *answer)
+{
+    dict_remove(lookups->answers, str_make(answer->question, answer->question_len));
+    unlink_answer(lookups, answer);
+    mem_free(answer->question);
+    mem_free(answer->text);
+    mem_free(answer);
 }
 
 void lookups_free(struct lookups *lookups)
 {
     if (!lookups)
         return;
-    forget_all(lookups);
+    while (lookups->oldest)
+        forget(lookups, lookups->oldest);
     dict_free(lookups->answers);
     multimap_free(lookups->waiters);
     mem_free(lookups);
@@ -106,12 +115,17 @@ void lookups_put(struct lookups *lookups, struct str question, enum version_stat
 {
     struct answer *answer = dict_get(lookups->answers, question);
 
-    if (!answer) {
-        if (dict_count(lookups->answers) >= ANSWERS_MAX)
-            forget_all(lookups);
+    if (answer) {
+        unlink_answer(lookups, answer);
+    } else {
+        if (dict_count(lookups->answers) >= LIMIT_LOOKUPS)
+            forget(lookups, lookups->oldest); /* it can be asked again */
         answer = mem_new(struct answer);
+        answer->question = mem_copy(question.at, question.len);
+        answer->question_len = question.len;
         dict_set(lookups->answers, question, answer);
     }
+    link_newest(lookups, answer);
     mem_free(answer->text);
     answer->text = mem_copy(text.at, text.len);
     answer->text_len = text.len;
@@ -126,13 +140,14 @@ void lookups_put(struct lookups *lookups, struct str question, enum version_stat
     }
 }
 
-struct lookup_answer lookups_get(const struct lookups *lookups, struct str question,
-                                 int64_t now_ms)
+struct lookup_answer lookups_get(struct lookups *lookups, struct str question, int64_t now_ms)
 {
-    const struct answer *answer = dict_get(lookups->answers, question);
+    struct answer *answer = dict_get(lookups->answers, question);
 
     if (!answer)
         return (struct lookup_answer){ .state = VERSION_UNREAD };
+    unlink_answer(lookups, answer);
+    link_newest(lookups, answer);
     if (answer->state == VERSION_FAILED && now_ms >= answer->ends_ms)
         return (struct lookup_answer){ .state = VERSION_UNREAD, .failures = answer->failures };
     return (struct lookup_answer){ answer->state, str_make(answer->text, answer->text_len),
@@ -163,8 +178,7 @@ uint32_t lookups_forget_repo(struct lookups *lookups, struct str repo, bool inde
         if (!str_starts(key, prefix) ||
             (answer->state == VERSION_FOUND && (exact || !index_changed)))
             continue;
-        dict_remove(lookups->answers, key);
-        answer_free(value);
+        forget(lookups, value);
         forgotten++;
     }
     return forgotten;

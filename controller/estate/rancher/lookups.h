@@ -37,12 +37,12 @@ struct lookup_answer {
     uint32_t failures;        /* in a row; also once they have ended */
 };
 
-/* Keep an answer. FAILED ends after a time that doubles with each failure in a row. */
+/* Keep an answer; beyond LIMIT_LOOKUPS the one that was used least lately goes. FAILED ends after a
+ * time that doubles with each failure in a row. */
 void lookups_put(struct lookups *lookups, struct str question, enum version_state state,
                  struct str text, int64_t retry_after_ms, int64_t now_ms);
-/* Borrowed until the next change. */
-struct lookup_answer lookups_get(const struct lookups *lookups, struct str question,
-                                 int64_t now_ms);
+/* A use of the answer. Borrowed until the next change. */
+struct lookup_answer lookups_get(struct lookups *lookups, struct str question, int64_t now_ms);
 /* The repository changed: forget what was found in it. A range may now give another version only
  * if the index did; what was missing may be there after any download. How many were forgotten. */
 uint32_t lookups_forget_repo(struct lookups *lookups, struct str repo, bool index_changed);

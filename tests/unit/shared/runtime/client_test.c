@@ -24,6 +24,7 @@ struct fixture {
     struct error error;
     struct str body;
     uint32_t told;
+    const char *verb;
     struct loop_timer *poll;
     uint32_t want;
 };
@@ -36,8 +37,11 @@ static bool may_write(void *context)
 static void on_request(void *context, const char *verb, struct str plural, int status,
                        int64_t duration_ms)
 {
-    (void)verb, (void)plural, (void)status, (void)duration_ms;
-    ((struct fixture *)context)->told++;
+    struct fixture *f = context;
+
+    (void)plural, (void)status, (void)duration_ms;
+    f->told++;
+    f->verb = verb;
 }
 
 static void set_up(struct fixture *f)
@@ -198,6 +202,34 @@ static void the_fence_is_asked_again_before_sending(void **state)
     (void)state;
 }
 
+static void raw_requests_are_counted_by_their_verb(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *method;
+        const char *verb;
+    } rows[] = {
+        { "a GET is a get", "GET", "get" },
+        { "a POST is a create, as audit has it", "POST", "create" },
+        { "a PUT is an update", "PUT", "update" },
+        { "a PATCH is a patch", "PATCH", "patch" },
+        { "a DELETE is a delete", "DELETE", "delete" },
+    };
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        scripted_api_say(f.api, rows[i].method, "", 200, "{}");
+        f.done = false;
+        kube_client_raw(f.client, rows[i].method, STR("/v1/x"), "application/json", STR("{}"), 0,
+                        on_done, &f);
+        loopback_run_until(f.loop, &f.done);
+        rows_expect_str(rows[i].name, str_of(f.verb), str_of(rows[i].verb));
+    }
+    tear_down(&f);
+}
+
 struct liner {
     struct fixture *f;
     struct kube_call *call;
@@ -306,6 +338,7 @@ int main(void)
         cmocka_unit_test(answers_become_errors_by_reason),
         cmocka_unit_test(the_fence_keeps_writes_back),
         cmocka_unit_test(the_fence_is_asked_again_before_sending),
+        cmocka_unit_test(raw_requests_are_counted_by_their_verb),
         cmocka_unit_test(a_watch_ends_when_its_reader_says_so),
         cmocka_unit_test(events_are_created_and_then_counted),
     };

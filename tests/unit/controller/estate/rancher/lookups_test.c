@@ -1,6 +1,7 @@
 /* lookups_test.c: one question for all who have it, and answers that end when they must. */
 #include "support/rows.h"
 
+#include "base/limits.h"
 #include "controller/estate/rancher/lookups.h"
 
 static void told(void *context, struct str waiter)
@@ -86,12 +87,57 @@ static void versions_end_with_their_index(void **state)
     }
 }
 
+static void the_least_recently_used_answer_makes_room(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(lookups_free) struct lookups *lookups = lookups_create(1);
+    struct str first = lookup_log(arena, STR("n"), STR("first"));
+    struct str second = lookup_log(arena, STR("n"), STR("second"));
+
+    (void)state;
+    lookups_put(lookups, first, VERSION_FOUND, STR("a"), -1, 0);
+    lookups_put(lookups, second, VERSION_FOUND, STR("b"), -1, 0);
+    for (int i = 2; i < LIMIT_LOOKUPS; i++)
+        lookups_put(lookups, lookup_log(arena, STR("n"), str_fmt(arena, "%d", i)), VERSION_FOUND,
+                    STR("c"), -1, 0);
+    rows_expect_int("as many as there is room for stay", (int64_t)lookups_count(lookups),
+                    LIMIT_LOOKUPS);
+    rows_expect_str("the first is read", lookups_get(lookups, first, 0).text, STR("a"));
+    lookups_put(lookups, lookup_log(arena, STR("n"), STR("one more")), VERSION_FOUND, STR("d"), -1,
+                0);
+    rows_expect_int("one goes for one", (int64_t)lookups_count(lookups), LIMIT_LOOKUPS);
+    rows_expect_int("not the one that was read", lookups_get(lookups, first, 0).state,
+                    VERSION_FOUND);
+    rows_expect_int("but the one that was used least lately",
+                    lookups_get(lookups, second, 0).state, VERSION_UNREAD);
+}
+
+static void an_answer_that_waiters_were_told_of_survives_a_flood(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(lookups_free) struct lookups *lookups = lookups_create(1);
+    struct str question = lookup_repo(arena, STR("https://c"));
+
+    (void)state;
+    for (int round = 1; round <= 3; round++) {
+        for (int i = 0; i < LIMIT_LOOKUPS; i++)
+            lookups_put(lookups, lookup_log(arena, STR("n"), str_fmt(arena, "%d", i)),
+                        VERSION_FOUND, STR("c"), -1, 0);
+        lookups_put(lookups, question, VERSION_FAILED, STR("no"), -1, 0);
+        rows_expect_int("it is there", lookups_get(lookups, question, 0).state, VERSION_FAILED);
+    }
+    lookups_forget_repo(lookups, STR("https://c"), true);
+    rows_expect_int("what is left is counted", (int64_t)lookups_count(lookups), LIMIT_LOOKUPS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(questions_are_asked_once),
         cmocka_unit_test(failures_end),
         cmocka_unit_test(versions_end_with_their_index),
+        cmocka_unit_test(the_least_recently_used_answer_makes_room),
+        cmocka_unit_test(an_answer_that_waiters_were_told_of_survives_a_flood),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
