@@ -134,6 +134,7 @@ static void decide(struct planner *p)
     for (uint32_t i = 0; i < p->observed->clusters.count; i++)
         if (p->clusters[i].observed->state == CLUSTER_READ)
             plan_teardown(p, &p->clusters[i]);
+    plan_rollout_mark(p);
     for (uint32_t i = 0; i < p->slots.count; i++)
         date(p, &p->slots.items[i]);
 }

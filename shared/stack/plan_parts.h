@@ -89,6 +89,8 @@ void plan_fail(struct planner *p, struct slot *s, struct str what, struct str de
 
 /* plan_rollout.c */
 void plan_rollout(struct planner *p);
+/* Remember which clusters have started; after all was decided. */
+void plan_rollout_mark(struct planner *p);
 
 /* plan_release.c, plan_teardown.c */
 void plan_release(struct planner *p, struct slot *s);

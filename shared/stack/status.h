@@ -46,6 +46,8 @@ struct release_state {
     uint32_t attempts;    /* failures of this digest in a row */
     bool terminal;        /* it will not be tried again until the spec changes */
     enum deployment_state last_known; /* of UNKNOWN: before its cluster went out of sight */
+    struct str rollout; /* not deployed yet: what was wanted on its cluster when that was started;
+                         * "" = the rollout has not let it start */
 };
 LIST_DEFINE(release_states, struct release_state)
 

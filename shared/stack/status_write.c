@@ -32,7 +32,7 @@ static int by_shown(const void *a, const void *b)
 /* How much it matters that it is remembered. */
 static uint32_t weight(const struct release_state *s)
 {
-    return s->requested_ms ? 0 : s->attempts ? 1 : 2;
+    return s->requested_ms ? 0 : s->attempts || s->rollout.len ? 1 : 2;
 }
 
 static int by_need(const void *a, const void *b)
@@ -84,6 +84,7 @@ static void deployment_write(struct json_writer *w, struct arena *arena,
         json_field_bool(w, "terminal", true);
     if (s->state == DEPLOYMENT_UNKNOWN && s->last_known != DEPLOYMENT_UNKNOWN)
         json_field_str(w, "lastKnown", str_of(deployment_state_name(s->last_known)));
+    put_text(w, "rollout", s->rollout);
     json_close_object(w);
 }
 

@@ -177,6 +177,60 @@ static void frees_locks(void **state)
 #define WAVES "\"rollout\":{\"waves\":[{\"name\":\"one\",\"selector\":{\"matchLabels\":{\"id\":\"b\"}}," \
               "\"pause\":\"10m\"}]}"
 
+/* Charts `api` and `web` stay as they are, `db` changes. */
+#define CHANGES(more) more, more "," NEXT
+#define FLEET                                                                                      \
+    "cluster a; cluster b; cluster c; app db@a deployed 1; app web@a deployed 1; app db@b "        \
+    "deployed 1; app web@b deployed 1; app db@c deployed 1; app web@c deployed 1; plan; change; "
+#define ONE_BY_ONE "\"rollout\":{\"maxConcurrentClusters\":1}"
+#define NO_FAILURE                                                                                 \
+    "\"rollout\":{\"maxConcurrentClusters\":1,\"maxFailures\":0},\"onFailure\":\"Stop\""
+#define NEXT_TWO                                                                                   \
+    "\"overrides\":[{\"clusterIds\":[\"a\",\"b\",\"c\"],\"charts\":[{\"name\":\"db\","               \
+    "\"values\":{\"n\":2}},{\"name\":\"web\",\"values\":{\"n\":2}}]}]"
+
+static void rolls_out_changes(void **state)
+{
+    static const struct request_row rows[] = {
+        { "a chart that stays as it is lets no cluster past its wave", "db web", CHANGES(WAVES),
+          FLEET "plan", "upgrade:db@b",
+          "db@a=Waiting/WaitingForWave db@b=Deploying/Upgrading db@c=Waiting/WaitingForWave "
+          "web@a=Deployed/Deployed web@b=Deployed/Deployed web@c=Deployed/Deployed", NULL },
+        { "nor past the pause of a wave", "db web", CHANGES(WAVES),
+          FLEET "plan; app db@b deployed 2; plan; +9m; plan", "",
+          "db@a=Waiting/WaitingForWave db@b=Deployed/Deployed db@c=Waiting/WaitingForWave "
+          "web@a=Deployed/Deployed web@b=Deployed/Deployed web@c=Deployed/Deployed", NULL },
+        { "nor past the number of clusters at a time", "db web", CHANGES(ONE_BY_ONE),
+          FLEET "plan", "upgrade:db@a",
+          "db@a=Deploying/Upgrading db@b=Waiting/WaitingForRollout "
+          "db@c=Waiting/WaitingForRollout web@a=Deployed/Deployed web@b=Deployed/Deployed "
+          "web@c=Deployed/Deployed", NULL },
+        { "nor past the failures that are allowed", "db web", CHANGES(NO_FAILURE),
+          FLEET "plan; app db@a failed 2; op db@a o1 failed; log db@a o1 no; plan; plan", "",
+          "db@a=Failed/UpgradeFailed db@b=Waiting/RolloutStopped db@c=Waiting/RolloutStopped "
+          "web@a=Deployed/Deployed web@b=Deployed/Deployed web@c=Deployed/Deployed", NULL },
+        { "a cluster that began with the change goes on between its charts", "db web<db",
+          ONE_BY_ONE, ONE_BY_ONE "," NEXT_TWO, FLEET "plan; app db@a deployed 2; plan",
+          "upgrade:web@a",
+          "db@a=Deployed/Deployed db@b=Waiting/WaitingForRollout db@c=Waiting/WaitingForRollout "
+          "web@a=Deploying/Upgrading web@b=Waiting/WaitingForRollout "
+          "web@c=Waiting/WaitingForRollout", NULL },
+        { "a cluster that is still busy with the former change holds its place", "db web",
+          ONE_BY_ONE, ONE_BY_ONE "," NEXT,
+          "cluster a; cluster b; app db@a deployed 1; app db@b deployed 1; app web@a deployed 1; "
+          "plan; op web@b o1 running; change; plan", "upgrade:db@b",
+          "db@a=Waiting/WaitingForRollout db@b=Deploying/Upgrading web@a=Deployed/Deployed "
+          "web@b=Deploying/OperationRunning", NULL },
+        { "failures of the former version do not stop the next", "db", NO_FAILURE,
+          NO_FAILURE "," NEXT,
+          "cluster a; cluster b; plan; op db@a o1 failed; log db@a o1 no; plan; plan; change; plan",
+          "upgrade:db@a", "db@a=Deploying/Installing db@b=Waiting/WaitingForRollout", NULL },
+    };
+
+    CHECK_ALL(rows);
+    (void)state;
+}
+
 static void rolls_out(void **state)
 {
     static const struct request_row rows[] = {
@@ -226,6 +280,7 @@ int main(void)
         cmocka_unit_test(accounts_for_requests),
         cmocka_unit_test(frees_locks),
         cmocka_unit_test(rolls_out),
+        cmocka_unit_test(rolls_out_changes),
     };
 
     return cmocka_run_group_tests_name("shared/stack/plan_request", tests, NULL, NULL);
