@@ -35,15 +35,13 @@ static int failed(struct request *rq, const struct hook *hook, struct str why)
 static struct str address_by_flag(struct request *rq, struct str namespace_, struct str name)
 {
     struct str key = str_fmt(rq->arena, "%.*s/%.*s", STR_ARG(namespace_), STR_ARG(name));
-    struct str found = { "", 0 };
+    const char *address;
 
+    /* What a service once had as its address lives as long as the api. */
     pthread_mutex_lock(&rq->api->lock);
-    const char *address = dict_get(rq->api->services, key);
-
-    if (address)
-        found = str_dup(rq->arena, str_of(address));
+    address = dict_get(rq->api->services, key);
     pthread_mutex_unlock(&rq->api->lock);
-    return found;
+    return str_of(address ? address : "");
 }
 
 /* Like an API server with no overlay network in between: the Service's own cluster IP. */
@@ -184,9 +182,7 @@ static int prepare(const struct admission_facts *facts, struct hook *hook, bool 
                               "the Service a clusterIP, or start herd-lab with --service "
                               "namespace/name=host:port",
                               STR_ARG(hook->shown_url)));
-    pthread_mutex_lock(&rq->api->lock);
-    hook->uid = object_uid(rq->arena, &rq->api->rng);
-    pthread_mutex_unlock(&rq->api->lock);
+    hook->uid = object_uid(rq->arena, request_rng(rq));
     hook->call.body = review_write(facts, hook->uid);
     *ret_ask = true;
     return 0;
@@ -204,17 +200,9 @@ static struct str transport_text(struct request *rq, const struct hook *hook)
         return str_fmt(rq->arena, "failed to call webhook: Post \"%.*s\": %s",
                        STR_ARG(hook->shown_url), why);
     }
-    if (call->status == 404)
-        return STR("failed to call webhook: the server could not find the requested resource");
-    if (call->status >= 500)
-        return str_fmt(rq->arena,
-                       "failed to call webhook: an error on the server (\"%.*s\") has prevented "
-                       "the request from succeeding",
-                       STR_ARG(str_shown(rq->arena, str_trim(call->answer), 256)));
-    return str_fmt(rq->arena,
-                   "failed to call webhook: the server rejected our request for an unknown reason "
-                   "(HTTP %d)",
-                   call->status);
+    return str_fmt(rq->arena, "failed to call webhook: %.*s",
+                   STR_ARG(review_http_error(rq->arena, call->status, call->content_type,
+                                             call->answer)));
 }
 
 /* The refusal as the webhook worded it, behind its name; its details and code go along. */

@@ -35,5 +35,9 @@ struct review_answer {
 /* -1 and why the answer is not one. */
 int review_read(struct arena *arena, struct str body, struct str uid,
                 struct review_answer *ret_answer, struct error *err);
+/* What an HTTP answer that is not 200 comes down to, in the words of the API server's client: a
+ * Status document's own message, else a sentence for each code. */
+struct str review_http_error(struct arena *arena, int status, struct str content_type,
+                             struct str body);
 
 #endif

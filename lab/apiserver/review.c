@@ -1,5 +1,7 @@
 /* review.c: AdmissionReview v1 as the API server writes and reads it. Source:
- * k8s.io/api/admission/v1/types.go and k8s.io/apiserver/.../webhook/request/admissionreview.go. */
+ * k8s.io/api/admission/v1/types.go and k8s.io/apiserver/.../webhook/request/admissionreview.go; for
+ * answers that are errors, k8s.io/client-go/rest/request.go (newUnstructuredResponseError) and
+ * k8s.io/apimachinery/pkg/api/errors (NewGenericServerResponse). */
 #include "lab/apiserver/admission.h"
 
 #include "text/base64.h"
@@ -155,4 +157,77 @@ int review_read(struct arena *arena, struct str body, struct str uid,
         str_list_push(&answer.warnings, json_str(it.value));
     *ret_answer = answer;
     return 0;
+}
+
+enum { ERROR_BODY_MAX = 2048 };
+
+static bool is_text(struct str content_type)
+{
+    return content_type.len == 0 || str_starts(content_type, STR("text/"));
+}
+
+/* "" if the body is not a Status that tells of a failure. */
+static struct str status_message(struct arena *arena, struct str body)
+{
+    struct json root;
+    struct error err;
+
+    if (json_read(arena, body, &json_limits_default, &root, &err) != 0 ||
+        !str_eq(json_str(json_get(root, STR("kind"))), STR("Status")) ||
+        !str_eq(json_str(json_get(root, STR("status"))), STR("Failure")))
+        return STR("");
+    return json_str(json_get(root, STR("message")));
+}
+
+/* NULL: the code has no sentence of its own. */
+static const char *sentence_of(int status)
+{
+    switch (status) {
+    case 400:
+        return "the server rejected our request for an unknown reason";
+    case 401:
+        return "the server has asked for the client to provide credentials";
+    case 404:
+        return "the server could not find the requested resource";
+    case 405:
+        return "the server does not allow this method on the requested resource";
+    case 409:
+        return "the server reported a conflict";
+    case 422:
+        return "the server rejected our request due to an error in our request";
+    case 429:
+        return "the server has received too many requests and has asked us to try again later";
+    case 503:
+        return "the server is currently unable to handle the request";
+    case 504:
+        return "the server was unable to return a response in the time allotted, but may still be "
+               "processing the request";
+    default:
+        return NULL;
+    }
+}
+
+struct str review_http_error(struct arena *arena, int status, struct str content_type,
+                             struct str body)
+{
+    struct str said = is_text(content_type) ? str_trim(str_slice(body, 0, ERROR_BODY_MAX))
+                                            : STR("unknown");
+    struct str message = status_message(arena, body);
+    struct strbuf quoted = strbuf_new(arena, 64);
+
+    if (message.len)
+        return str_shown(arena, message, ERROR_BODY_MAX);
+    if (status == 403 || status == 406 || status == 415)
+        return str_shown(arena, said, ERROR_BODY_MAX);
+    if (sentence_of(status))
+        return str_of(sentence_of(status));
+    if (status < 500)
+        return str_fmt(arena,
+                       "the server responded with the status code %d but did not return more "
+                       "information",
+                       status);
+    json_quote(&quoted, said);
+    return str_fmt(arena,
+                   "an error on the server (%.*s) has prevented the request from succeeding",
+                   STR_ARG(strbuf_str(&quoted)));
 }

@@ -12,7 +12,7 @@ struct webhook_call {
     struct str body;
     int64_t timeout_ms;
     int status; /* 0: no answer, see error */
-    struct str answer;
+    struct str answer, content_type;
     struct error error;
 };
 

@@ -7,7 +7,47 @@
 #include <stdatomic.h>
 
 /* What the webhook does with the next reviews. */
-enum manner { ALLOW, DENY, PATCH, WARN, GARBAGE, WRONG_UID, STATUS_500, SLOW };
+enum manner {
+    ALLOW,
+    DENY,
+    PATCH,
+    WARN,
+    GARBAGE,
+    WRONG_UID,
+    SLOW,
+    ERRORS, /* from here on: not an answer but an HTTP error, by the table below */
+    STATUS_500 = ERRORS,
+    STATUS_400,
+    STATUS_403,
+    STATUS_404,
+    STATUS_413,
+    STATUS_500_HTML,
+    STATUS_500_JSON,
+    STATUS_503,
+    STATUS_DOCUMENT,
+    STATUS_SUCCESS,
+};
+
+static const struct http_error {
+    int status;
+    const char *type, *body;
+} http_errors[] = {
+    [STATUS_500 - ERRORS] = { 500, "text/plain", "  say \"broken\"\n" },
+    [STATUS_400 - ERRORS] = { 400, "text/plain", "not a review" },
+    [STATUS_403 - ERRORS] = { 403, "text/plain", "not for you\n" },
+    [STATUS_404 - ERRORS] = { 404, "text/plain", "no such page" },
+    [STATUS_413 - ERRORS] = { 413, "text/plain", "too large" },
+    [STATUS_500_HTML - ERRORS] = { 502, "text/html; charset=utf-8", "<h1>proxy</h1>" },
+    [STATUS_500_JSON - ERRORS] = { 500, "application/json", "{\"error\":\"x\"}" },
+    [STATUS_503 - ERRORS] = { 503, "text/plain", "later" },
+    [STATUS_DOCUMENT - ERRORS] = { 413, "application/json",
+                                   "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":"
+                                   "\"Failure\",\"message\":\"line 1: a string of more than "
+                                   "1048576 bytes\",\"code\":413}" },
+    [STATUS_SUCCESS - ERRORS] = { 400, "application/json",
+                                  "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":"
+                                  "\"Success\",\"message\":\"fine\"}" },
+};
 
 struct hook {
     struct http_server *server;
@@ -20,23 +60,15 @@ struct hook {
 
 static const char *response_of(enum manner manner)
 {
-    switch (manner) {
-    case DENY:
+    if (manner == DENY)
         return "\"allowed\":false,\"status\":{\"code\":422,\"reason\":\"Invalid\",\"message\":\"no "
                "such "
                "luck\",\"details\":{\"causes\":[{\"field\":\"spec.env\",\"message\":\"bad\"}]}}";
-    case PATCH:
+    if (manner == PATCH)
         return "\"allowed\":true,\"patchType\":\"JSONPatch\",\"patch\":"
                "\"W3sib3AiOiJhZGQiLCJwYXRoIjoiL3NwZWMvc2l6ZSIsInZhbHVlIjo3fV0=\"";
-    case WARN:
+    if (manner == WARN)
         return "\"allowed\":true,\"warnings\":[\"be careful\"]";
-    case ALLOW:
-    case GARBAGE:
-    case WRONG_UID:
-    case STATUS_500:
-    case SLOW:
-        break;
-    }
     return "\"allowed\":true";
 }
 
@@ -52,8 +84,10 @@ static void answer_review(struct http_exchange *exchange, void *context)
     atomic_fetch_add(&hook->calls, 1);
     if (manner == SLOW)
         usleep(1500000); /* longer than the configuration's timeoutSeconds: 1 */
-    if (manner == STATUS_500) {
-        http_answer(exchange, 500, "text/plain", STR("broken"));
+    if (manner >= ERRORS) {
+        const struct http_error *error = &http_errors[manner - ERRORS];
+
+        http_answer(exchange, error->status, error->type, str_of(error->body));
         return;
     }
     if (manner == GARBAGE ||
@@ -135,6 +169,9 @@ static struct reply make_widget(struct fixture *f)
                     "\"env\":\"x\"}}");
 }
 
+#define FAILED_CALL                                                                                \
+    "Internal error occurred: failed calling webhook \"hook.test.io\": failed to call webhook: "
+
 static const struct row {
     const char *sentence;
     enum manner manner;
@@ -155,9 +192,30 @@ static const struct row {
       1 },
     { "an error of the server", STATUS_500, false, "", 500,
       "Internal error occurred: failed calling webhook \"hook.test.io\": failed to call webhook: "
-      "an "
-      "error on the server (\"broken\") has prevented the request from succeeding",
+      "an error on the server (\"say \\\"broken\\\"\") has prevented the request from succeeding",
       1 },
+    { "a page of HTML is text, too", STATUS_500_HTML, false, "", 500,
+      FAILED_CALL "an error on the server (\"<h1>proxy</h1>\") has prevented the request from "
+                  "succeeding",
+      1 },
+    { "JSON that says nothing", STATUS_500_JSON, false, "", 500,
+      FAILED_CALL "an error on the server (\"unknown\") has prevented the request from succeeding",
+      1 },
+    { "a request that it did not like", STATUS_400, false, "", 500,
+      FAILED_CALL "the server rejected our request for an unknown reason", 1 },
+    { "who may not ask learns why", STATUS_403, false, "", 500, FAILED_CALL "not for you", 1 },
+    { "a wrong path", STATUS_404, false, "", 500,
+      FAILED_CALL "the server could not find the requested resource", 1 },
+    { "a status that has no words of its own", STATUS_413, false, "", 500,
+      FAILED_CALL "the server responded with the status code 413 but did not return more "
+                  "information",
+      1 },
+    { "busy", STATUS_503, false, "", 500,
+      FAILED_CALL "the server is currently unable to handle the request", 1 },
+    { "a Status document says it in its own words", STATUS_DOCUMENT, false, "", 500,
+      FAILED_CALL "line 1: a string of more than 1048576 bytes", 1 },
+    { "a Status of success explains no error", STATUS_SUCCESS, false, "", 500,
+      FAILED_CALL "the server rejected our request for an unknown reason", 1 },
     { "too slow", SLOW, false, "", 500,
       "Internal error occurred: failed calling webhook \"hook.test.io\": failed to call webhook: "
       "Post \"https://127.0.0.1:...",
