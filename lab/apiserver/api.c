@@ -25,17 +25,15 @@ int request_begin(struct api *api, struct arena *arena, struct str cluster,
                   struct error *err)
 {
     static const struct api_caller lab = { STR_INIT("system:lab"), { 0 } };
-    struct catalog *catalog = registry_catalog(api->registry, cluster);
+    struct catalog *catalog = request_catalog(api, arena, cluster);
     const struct kind *kind = catalog ? catalog_find(catalog, resource->group, resource->version,
                                                      resource->plural)
                                       : NULL;
 
-    if (!kind) {
-        catalog_unref(catalog);
+    if (!kind)
         return error_set(err, ERROR_NOT_FOUND, "cluster \"%.*s\" serves no %.*s.%.*s %.*s",
                          STR_ARG(cluster), STR_ARG(resource->plural), STR_ARG(resource->group),
                          STR_ARG(resource->version));
-    }
     *ret_request = (struct request){ .api = api,
                                      .arena = arena,
                                      .catalog = catalog,
@@ -55,17 +53,11 @@ int request_begin(struct api *api, struct arena *arena, struct str cluster,
     return 0;
 }
 
-void request_end(struct request *rq)
-{
-    catalog_unref(rq->catalog);
-}
-
 /* Turn a verb's result into that of the function which began the request. */
 static int end(struct request *rq, int result, struct error *err)
 {
     if (result != 0)
         failure_to_error(&rq->failure, err);
-    request_end(rq);
     return result;
 }
 
@@ -81,7 +73,6 @@ static int load_definitions(struct api *api, struct str cluster, struct error *e
         return -1;
     for (uint32_t i = 0; i < page.rows.count; i++)
         after_write(&rq, CHANGE_ADDED, page.rows.items[i].object);
-    request_end(&rq);
     return 0;
 }
 
@@ -343,13 +334,10 @@ int api_list(struct api *api, struct arena *arena, struct str cluster,
 
     if (request_begin(api, arena, cluster, resource, &rq, err) != 0)
         return -1;
-    if (store_list(api->store, arena, &of, NULL, 0, 0, &page, err) != STORE_DONE) {
-        request_end(&rq);
+    if (store_list(api->store, arena, &of, NULL, 0, 0, &page, err) != STORE_DONE)
         return -1;
-    }
     for (uint32_t i = 0; i < page.rows.count; i++)
         if (!each(context, request_present(&rq, rq.kind, page.rows.items[i].object)))
             break;
-    request_end(&rq);
     return 0;
 }

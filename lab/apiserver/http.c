@@ -314,7 +314,7 @@ void api_handle(struct api *api, struct http_exchange *exchange, struct str clus
                 struct str path, const struct api_caller *caller)
 {
     const struct http_exchange_view *view = http_view(exchange);
-    AUTO(catalog_unref) struct catalog *catalog = registry_catalog(api->registry, cluster);
+    struct catalog *catalog = request_catalog(api, view->arena, cluster);
     struct request *rq = arena_new(view->arena, struct request);
     struct http_request_of_api *h = arena_new(view->arena, struct http_request_of_api);
 

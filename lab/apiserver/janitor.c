@@ -171,7 +171,6 @@ static bool tend(struct janitor *j, const struct place *place)
         meta_is_going(object))
         done = place->resource == &namespaces ? clear_namespace(&rq)
                                               : clear_definition(&rq, object);
-    request_end(&rq);
     return done;
 }
 
@@ -242,10 +241,8 @@ static void each_cluster(struct janitor *j, bool old_events)
         struct request rq;
 
         if (old_events) {
-            if (request_begin(j->api, arena, clusters.items[i], &events, &rq, &err) == 0) {
+            if (request_begin(j->api, arena, clusters.items[i], &events, &rq, &err) == 0)
                 forget_events(&rq);
-                request_end(&rq);
-            }
             continue;
         }
         for (int k = 0; k < 2; k++) {

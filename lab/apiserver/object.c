@@ -116,9 +116,9 @@ struct str object_with_version(struct arena *arena, struct str object, uint64_t 
     return strbuf_str(&out);
 }
 
-struct str object_uid(struct arena *arena, struct rng *rng)
+struct str object_uid(struct arena *arena, struct rng rng)
 {
-    uint64_t a = rng_next(rng), b = rng_next(rng);
+    uint64_t a = rng_next(&rng), b = rng_next(&rng);
 
     return str_fmt(arena, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32),
                    (unsigned)(a >> 16 & 0xffff), (unsigned)(a & 0xfff),
@@ -126,13 +126,13 @@ struct str object_uid(struct arena *arena, struct rng *rng)
                    (unsigned long long)(b & 0xffffffffffffULL));
 }
 
-struct str object_generate_name(struct arena *arena, struct rng *rng, struct str base)
+struct str object_generate_name(struct arena *arena, struct rng rng, struct str base)
 {
     /* k8s.io/apimachinery/pkg/util/rand: no vowels, nothing that looks like another. */
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     char text[6] = "";
 
     for (int i = 0; i < 5; i++)
-        text[i] = letters[rng_below(rng, sizeof(letters) - 1)];
+        text[i] = letters[rng_below(&rng, sizeof(letters) - 1)];
     return str_fmt(arena, "%.*s%s", STR_ARG(str_slice(base, 0, 58)), text);
 }

@@ -27,8 +27,8 @@ void object_split(struct arena *arena, const struct value *object, struct str *r
 struct str object_with_version(struct arena *arena, struct str object, uint64_t version);
 
 /* A random UUID (version 4), and five characters behind a generateName. */
-struct str object_uid(struct arena *arena, struct rng *rng);
-struct str object_generate_name(struct arena *arena, struct rng *rng, struct str base);
+struct str object_uid(struct arena *arena, struct rng rng);
+struct str object_generate_name(struct arena *arena, struct rng rng, struct str base);
 
 /* metav1.ObjectMeta's rules (k8s.io/apimachinery/pkg/api/validation/objectmeta.go). */
 void meta_validate(const struct kind *kind, const struct value *object, struct findings *found);

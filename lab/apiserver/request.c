@@ -28,6 +28,32 @@ void request_warn(struct request *rq, struct str text)
         str_list_push(&rq->warnings, text);
 }
 
+static void release_catalog(void *held)
+{
+    struct catalog **catalog = held;
+
+    catalog_unref(*catalog);
+}
+
+struct catalog *request_catalog(struct api *api, struct arena *arena, struct str cluster)
+{
+    struct catalog **catalog = arena_new(arena, struct catalog *);
+
+    arena_defer(arena, release_catalog, catalog);
+    *catalog = registry_catalog(api->registry, cluster);
+    return *catalog;
+}
+
+struct rng request_rng(struct request *rq)
+{
+    uint64_t seed;
+
+    pthread_mutex_lock(&rq->api->lock);
+    seed = rng_next(&rq->api->rng);
+    pthread_mutex_unlock(&rq->api->lock);
+    return rng_from_seed(seed);
+}
+
 struct str request_time(struct request *rq)
 {
     return time_rfc3339(rq->arena, rq->now_ms);

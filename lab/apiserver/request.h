@@ -67,12 +67,12 @@ struct request {
     struct failure failure; /* filled by whoever returns -1 */
 };
 
-/* A request of the lab itself, as the kind of a resource; NOT_FOUND if it is not served. The
- * catalog's reference goes with it: request_end. */
+/* The catalog of a cluster, held as long as the arena; NULL: no such cluster. */
+struct catalog *request_catalog(struct api *api, struct arena *arena, struct str cluster);
+/* A request of the lab itself, as the kind of a resource; NOT_FOUND if it is not served. */
 int request_begin(struct api *api, struct arena *arena, struct str cluster,
                   const struct kube_resource *resource, struct request *ret_request,
                   struct error *err);
-void request_end(struct request *rq);
 
 /* Who is asked for, for texts of failures. */
 struct failure_subject request_subject(const struct request *rq);
@@ -82,6 +82,8 @@ struct store_key request_key(const struct request *rq, const struct kind *kind,
                              struct str namespace_, struct str name);
 void request_warn(struct request *rq, struct str text);
 struct str request_time(struct request *rq);
+/* Random numbers of the request's own, drawn from the api's. */
+struct rng request_rng(struct request *rq);
 /* The store's own failure as 500. Always -1. */
 int request_store_failed(struct request *rq, const struct error *err);
 

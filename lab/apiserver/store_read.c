@@ -1,5 +1,6 @@
 /* store_read.c: reading, beside the writer: each reader has a connection, and so a snapshot, of its
- * own. A list at an older version is the list of now with the undo log laid over it. */
+ * own. What is read goes into the arena of who asks, which may be abandoned in the middle: a hold,
+ * known to that arena before anything is taken, then gives back what was taken. A list at an older version is the list of now with the undo log laid over it. */
 #include "lab/apiserver/store_db.h"
 
 #include "base/map.h"
@@ -60,24 +61,21 @@ void readers_close(struct store *s)
     }
 }
 
-static struct reader *reader_take(struct store *s)
-{
-    struct reader *taken = NULL;
+/* What one read has taken; an abandoned read's is released with its arena. */
+struct hold {
+    struct store *store;
+    struct reader *reader;
+    struct change *changes[64];
+    uint32_t count, next; /* changes from `next` on are still held */
+};
 
-    pthread_mutex_lock(&s->read_lock);
-    while (!taken) {
-        for (uint32_t i = 0; i < STORE_READERS && !taken; i++)
-            if (!s->readers[i].busy)
-                taken = &s->readers[i];
-        if (!taken)
-            pthread_cond_wait(&s->reader_free, &s->read_lock);
-    }
-    taken->busy = true;
-    pthread_mutex_unlock(&s->read_lock);
-    return taken;
+static void drop_changes(struct hold *hold)
+{
+    while (hold->next < hold->count)
+        change_unref(hold->changes[hold->next++]);
 }
 
-static void reader_give(struct store *s, struct reader *r)
+static void give_reader(struct store *s, struct reader *r)
 {
     pthread_mutex_lock(&s->read_lock);
     r->busy = false;
@@ -85,10 +83,52 @@ static void reader_give(struct store *s, struct reader *r)
     pthread_mutex_unlock(&s->read_lock);
 }
 
+static void release(void *held)
+{
+    struct hold *hold = held;
+    struct reader *r = hold->reader;
+
+    drop_changes(hold);
+    if (!r)
+        return;
+    hold->reader = NULL;
+
+    sqlite3_stmt *const statements[] = { r->begin,   r->get,      r->version,
+                                         r->list_all, r->list_namespace };
+
+    for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
+        sqlite3_reset(statements[i]);
+    if (!sqlite3_get_autocommit(r->db)) {
+        sqlite3_step(r->commit);
+        sqlite3_reset(r->commit);
+    }
+    give_reader(hold->store, r);
+}
+
+static struct hold *take_reader(struct store *s, struct arena *arena)
+{
+    struct hold *hold = arena_new(arena, struct hold);
+
+    hold->store = s;
+    arena_defer(arena, release, hold);
+    pthread_mutex_lock(&s->read_lock);
+    while (!hold->reader) {
+        for (uint32_t i = 0; i < STORE_READERS && !hold->reader; i++)
+            if (!s->readers[i].busy)
+                hold->reader = &s->readers[i];
+        if (!hold->reader)
+            pthread_cond_wait(&s->reader_free, &s->read_lock);
+    }
+    hold->reader->busy = true;
+    pthread_mutex_unlock(&s->read_lock);
+    return hold;
+}
+
 enum store_answer store_get(struct store *s, struct arena *arena, const struct store_key *key,
                             struct store_row *ret_row, struct error *err)
 {
-    struct reader *r = reader_take(s);
+    struct hold *hold = take_reader(s, arena);
+    struct reader *r = hold->reader;
     enum store_answer answer = STORE_FAILED;
     int code;
 
@@ -104,8 +144,7 @@ enum store_answer store_get(struct store *s, struct arena *arena, const struct s
     } else {
         db_error(r->db, err, "to read an object");
     }
-    sqlite3_reset(r->get);
-    reader_give(s, r);
+    release(hold);
     return answer;
 }
 
@@ -151,25 +190,24 @@ static void overlay_add(struct overlay *o, struct arena *arena, const struct cha
 }
 
 /* False: the version is compacted. */
-static bool overlay_build(struct store *s, struct arena *arena, const struct collection *of,
+static bool overlay_build(struct hold *hold, struct arena *arena, const struct collection *of,
                           const struct store_row *after, uint64_t from, uint64_t to,
                           struct overlay *ret_overlay)
 {
-    struct change *changes[64];
-    uint32_t count;
+    struct feed *feed = hold->store->feed;
     uint64_t at = from;
 
-    feed_wait(s->feed, to);
+    feed_wait(feed, to);
     while (at < to) {
-        enum feed_answer answer = feed_after(s->feed, of, &at, 0, changes, 64, &count);
+        enum feed_answer answer = feed_after(feed, of, &at, 0, hold->changes, 64, &hold->count);
 
+        hold->next = 0;
         if (answer == FEED_COMPACTED || answer == FEED_CLOSED)
             return false;
-        for (uint32_t i = 0; i < count; i++) {
-            if (changes[i]->version <= to)
-                overlay_add(ret_overlay, arena, changes[i], after);
-            change_unref(changes[i]);
-        }
+        for (uint32_t i = 0; i < hold->count; i++)
+            if (hold->changes[i]->version <= to)
+                overlay_add(ret_overlay, arena, hold->changes[i], after);
+        drop_changes(hold);
         if (answer == FEED_NOTHING)
             break;
     }
@@ -257,11 +295,12 @@ static uint64_t count_rest(struct cursor *c, struct arena *arena)
     return count;
 }
 
-static enum store_answer list_with(struct store *s, struct reader *r, struct arena *arena,
+static enum store_answer list_with(struct hold *hold, struct arena *arena,
                                    const struct collection *of, const struct store_row *after,
                                    uint32_t limit, uint64_t version, struct store_page *ret_page,
                                    struct error *err)
 {
+    struct reader *r = hold->reader;
     struct overlay overlay = { store_rows_new(arena, 0), map_new(arena, 16) };
     struct store_page page = { .rows = store_rows_new(arena, limit ? limit : 64) };
     struct cursor cursor = { .overlay = &overlay };
@@ -270,13 +309,12 @@ static enum store_answer list_with(struct store *s, struct reader *r, struct are
     /* The first read inside the transaction fixes its snapshot. */
     if (sqlite3_step(r->version) != SQLITE_ROW) {
         db_error(r->db, err, "to read the version of a list");
-        sqlite3_reset(r->version);
         return STORE_FAILED;
     }
     page.version = (uint64_t)sqlite3_column_int64(r->version, 0);
     sqlite3_reset(r->version);
     if (version && version < page.version) {
-        if (!overlay_build(s, arena, of, after, version, page.version, &overlay))
+        if (!overlay_build(hold, arena, of, after, version, page.version, &overlay))
             return STORE_CHANGED;
         page.version = version;
     }
@@ -289,11 +327,10 @@ static enum store_answer list_with(struct store *s, struct reader *r, struct are
         }
         store_rows_push(&page.rows, row);
     }
-    if (cursor.failed)
+    if (cursor.failed) {
         db_error(r->db, err, "to read a list to its end");
-    sqlite3_reset(cursor.rows);
-    if (cursor.failed)
         return STORE_FAILED;
+    }
     *ret_page = page;
     return STORE_DONE;
 }
@@ -303,17 +340,14 @@ enum store_answer store_list(struct store *s, struct arena *arena, const struct 
                              struct store_page *ret_page, struct error *err)
 {
     static const struct store_row from_start = { STR_INIT(""), STR_INIT(""), STR_INIT(""), 0 };
-    struct reader *r = reader_take(s);
+    struct hold *hold = take_reader(s, arena);
     enum store_answer answer = STORE_FAILED;
 
-    if (sqlite3_step(r->begin) == SQLITE_DONE)
-        answer = list_with(s, r, arena, of, after ? after : &from_start, limit, version, ret_page,
+    if (sqlite3_step(hold->reader->begin) == SQLITE_DONE)
+        answer = list_with(hold, arena, of, after ? after : &from_start, limit, version, ret_page,
                            err);
     else
-        db_error(r->db, err, "to begin a list");
-    sqlite3_reset(r->begin);
-    sqlite3_step(r->commit);
-    sqlite3_reset(r->commit);
-    reader_give(s, r);
+        db_error(hold->reader->db, err, "to begin a list");
+    release(hold);
     return answer;
 }

@@ -216,7 +216,6 @@ static void watch_end(void *context)
 {
     struct watch *w = context;
 
-    catalog_unref(w->rq.catalog);
     arena_free(w->after_arena);
     arena_free(w->scratch);
 }
@@ -265,26 +264,17 @@ void handle_watch(struct http_request_of_api *h)
     if (timeout.len && str_to_u64(timeout, &timeout_s) && timeout_s > 86400)
         timeout_s = 86400;
     w->rq = *rq;
-    w->rq.catalog = registry_catalog(rq->api->registry, rq->cluster);
-    /* The catalog at hand may be gone when a definition changes: keep the one whose kind we use. */
-    w->rq.kind = catalog_find(w->rq.catalog, rq->kind->group, rq->kind->version, rq->kind->plural);
-    if (!w->rq.kind) {
-        struct failure_subject subject = request_subject(rq);
-
-        catalog_unref(w->rq.catalog);
-        fail_not_found(&rq->failure, &subject);
-        answer_failure(h);
-        return;
-    }
     w->rq.cluster = str_dup(rq->arena, rq->cluster);
-    w->scratch = w->rq.arena = arena_create(0);
-    w->after_arena = arena_create(0);
     w->output = h->output;
     w->include = h->include;
     w->of = request_collection(&w->rq, w->rq.kind, str_dup(rq->arena, rq->namespace_));
     w->end_ms = now + (int64_t)timeout_s * 1000;
     w->bookmark_ms = now + BOOKMARK_MS;
-    w->out = strbuf_new(w->scratch, 0);
     http_put_warnings(h);
+    /* What watch_end frees comes last: from here on nothing is allocated in the request's arena,
+     * which holds the catalog, and so the kind, as long as the stream lasts. */
+    w->scratch = w->rq.arena = arena_create(0);
+    w->after_arena = arena_create(0);
+    w->out = strbuf_new(w->scratch, 0);
     http_answer_stream(h->exchange, "application/json", watch_next, watch_end, w);
 }

@@ -18,7 +18,7 @@ struct webhook_caller {
 
 struct batch {
     struct webhook_caller *caller;
-    struct arena *arena; /* of the waiting thread, which does not touch it meanwhile */
+    struct arena *arena; /* of the answers: the waiting thread does not touch it meanwhile */
     struct webhook_call *calls;
     uint32_t count, open;
     pthread_mutex_t lock;
@@ -110,6 +110,7 @@ static void on_done(void *context, const struct http_response *response)
 
     slot->call->status = response->status;
     slot->call->answer = str_dup(slot->batch->arena, response->body);
+    slot->call->content_type = str_dup(slot->batch->arena, response->content_type);
     slot->call->error = response->error;
     finish(slot->batch);
 }
@@ -153,7 +154,7 @@ void webhook_call_all(struct webhook_caller *caller, struct arena *arena,
                       struct webhook_call *calls, uint32_t count)
 {
     struct batch batch = { .caller = caller,
-                           .arena = arena,
+                           .arena = arena_beside(arena),
                            .calls = calls,
                            .count = count,
                            .open = count,

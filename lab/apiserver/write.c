@@ -34,26 +34,14 @@ static int check_namespace(struct request *rq, const struct value *object)
     return -1;
 }
 
-static struct str next_uid(struct api *api, struct arena *arena)
-{
-    struct str uid;
-
-    pthread_mutex_lock(&api->lock);
-    uid = object_uid(arena, &api->rng);
-    pthread_mutex_unlock(&api->lock);
-    return uid;
-}
-
 static void give_name(struct request *rq, struct value *object)
 {
     struct str base = meta_text(object, "generateName");
 
     if (meta_text(object, "name").len || base.len == 0)
         return;
-    pthread_mutex_lock(&rq->api->lock);
-    struct str name = object_generate_name(rq->arena, &rq->api->rng, base);
-    pthread_mutex_unlock(&rq->api->lock);
-    meta_set_text(rq->arena, object, "name", name);
+    meta_set_text(rq->arena, object, "name",
+                  object_generate_name(rq->arena, request_rng(rq), base));
 }
 
 /* What the server alone says about a new object. */
@@ -64,7 +52,7 @@ static void fill_system_fields(struct request *rq, struct value *object)
     meta_remove(object, "deletionGracePeriodSeconds");
     meta_remove(object, "selfLink");
     meta_remove(object, "managedFields");
-    meta_set_text(rq->arena, object, "uid", next_uid(rq->api, rq->arena));
+    meta_set_text(rq->arena, object, "uid", object_uid(rq->arena, request_rng(rq)));
     meta_set_text(rq->arena, object, "creationTimestamp", request_time(rq));
     if (kind_has(rq->kind, KIND_GENERATION))
         meta_set(rq->arena, object, "generation", value_int(rq->arena, 1));

@@ -181,6 +181,22 @@ void arena_defer(struct arena *arena, void (*release)(void *held), void *held)
     arena->deferred = deferred;
 }
 
+static void free_beside(void *held)
+{
+    struct arena **beside = held;
+
+    arena_free(*beside);
+}
+
+struct arena *arena_beside(struct arena *arena)
+{
+    struct arena **beside = arena_new(arena, struct arena *);
+
+    arena_defer(arena, free_beside, beside);
+    *beside = arena_create(0);
+    return *beside;
+}
+
 size_t arena_used(const struct arena *arena)
 {
     return arena->used;

@@ -5,8 +5,9 @@
  *
  * Budget: an arena may be bounded. Work that runs under arena_run() and passes the budget is
  * abandoned: arena_run returns -1 and the arena can be freed. So nothing that runs there may hold
- * what is not in an arena (an open file, a lock, heap memory). Outside arena_run, passing the
- * budget ends the process as exhaustion does (memory.h). */
+ * what is not in an arena (an open file, a lock, heap memory): what must be made under a lock, or
+ * on another thread, is made in an arena_beside. Outside arena_run, passing the budget ends the
+ * process as exhaustion does (memory.h). */
 #ifndef HERD_BASE_ARENA_H
 #define HERD_BASE_ARENA_H
 
@@ -41,6 +42,10 @@ int arena_run(struct arena *arena, void (*work)(void *context), void *context);
 /* Run `release(held)` when the arena is reset or freed, last one first: for the odd reference that
  * work under arena_run takes and must not lose if it is abandoned. */
 void arena_defer(struct arena *arena, void (*release)(void *held), void *held);
+
+/* An arena without a budget that is freed when `arena` is reset or freed, and lends its contents
+ * that long. Nothing is abandoned in it: for work that holds a lock, and for other threads' work. */
+struct arena *arena_beside(struct arena *arena);
 
 /* For tests: the `nth` allocation from now (1 is the next) behaves as if it passed the budget. */
 void arena_fail_at(struct arena *arena, size_t nth);

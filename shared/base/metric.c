@@ -248,13 +248,14 @@ static void render_histogram(struct strbuf *out, const struct metric_row *row,
 void metrics_render(struct metrics *metrics, struct strbuf *out)
 {
     static const char *const kinds[] = { "counter", "gauge", "histogram" };
+    struct strbuf page = strbuf_new(arena_beside(out->arena), 8192);
 
     pthread_mutex_lock(&metrics->lock);
     for (uint32_t i = 0; i < metrics->count; i++) {
         const struct metric_row *row = &metrics->rows[i];
         struct dict *all = metrics->metrics[i].series;
         size_t count = dict_count(all);
-        struct series **sorted = arena_array(out->arena, struct series *, count);
+        struct series **sorted = arena_array(page.arena, struct series *, count);
         size_t cursor = 0;
         struct str key;
         void *series;
@@ -263,14 +264,15 @@ void metrics_render(struct metrics *metrics, struct strbuf *out)
             sorted[k] = series;
         if (count > 1)
             qsort(sorted, count, sizeof(*sorted), compare_series);
-        strbuf_fmt(out, "# HELP %s %s\n# TYPE %s %s\n", row->name, row->help, row->name,
+        strbuf_fmt(&page, "# HELP %s %s\n# TYPE %s %s\n", row->name, row->help, row->name,
                    kinds[row->kind]);
         for (size_t k = 0; k < count; k++) {
             if (row->kind == METRIC_HISTOGRAM)
-                render_histogram(out, row, sorted[k]);
+                render_histogram(&page, row, sorted[k]);
             else
-                render_sample(out, row->name, "", sorted[k]->labels, sorted[k]->value);
+                render_sample(&page, row->name, "", sorted[k]->labels, sorted[k]->value);
         }
     }
     pthread_mutex_unlock(&metrics->lock);
+    strbuf_put(out, strbuf_str(&page));
 }

@@ -124,35 +124,52 @@ static bool put_check(struct strbuf *page, const char *name, const char *reason)
     return reason[0] == '\0';
 }
 
-static bool put_alive(const struct health *health, struct strbuf *page)
-{
-    bool late = health->beat_until_ms != NEVER_BEAT &&
-                clock_monotonic_ms(system_clock()) > health->beat_until_ms;
-    bool fine = put_check(page, "ping", "");
+/* What the lock guards, as it was at one moment. */
+struct health_view {
+    const struct check *checks;
+    uint32_t check_count;
+    bool shutting_down, late;
+};
 
-    return put_check(page, "loop", late ? "the event loop did not turn in time" : "") && fine;
+static struct health_view take_view(struct health *health, struct arena *arena)
+{
+    struct check *checks = arena_array(arena, struct check, health->check_count);
+    struct health_view view = { checks, health->check_count, false, false };
+    int64_t now_ms = clock_monotonic_ms(system_clock());
+
+    pthread_mutex_lock(&health->lock);
+    memcpy(checks, health->checks, sizeof(*checks) * health->check_count);
+    view.shutting_down = health->shutting_down;
+    view.late = health->beat_until_ms != NEVER_BEAT && now_ms > health->beat_until_ms;
+    pthread_mutex_unlock(&health->lock);
+    return view;
 }
 
-static bool put_ready(const struct health *health, struct strbuf *page)
+static bool put_alive(const struct health_view *view, struct strbuf *page)
 {
-    bool fine = put_alive(health, page);
+    bool fine = put_check(page, "ping", "");
 
-    for (uint32_t i = 0; i < health->check_count; i++)
-        fine = put_check(page, health->checks[i].name, health->checks[i].reason) && fine;
-    return put_check(page, "shutdown", health->shutting_down ? "shutting down" : "") && fine;
+    return put_check(page, "loop", view->late ? "the event loop did not turn in time" : "") && fine;
+}
+
+static bool put_ready(const struct health_view *view, struct strbuf *page)
+{
+    bool fine = put_alive(view, page);
+
+    for (uint32_t i = 0; i < view->check_count; i++)
+        fine = put_check(page, view->checks[i].name, view->checks[i].reason) && fine;
+    return put_check(page, "shutdown", view->shutting_down ? "shutting down" : "") && fine;
 }
 
 static void answer_probe(struct health *health, struct http_exchange *exchange, const char *name,
-                         bool (*put)(const struct health *health, struct strbuf *page))
+                         bool (*put)(const struct health_view *view, struct strbuf *page))
 {
     struct arena *arena = http_view(exchange)->arena;
+    struct health_view view = take_view(health, arena);
     struct strbuf page = strbuf_new(arena, 512);
+    bool fine = put(&view, &page);
     struct str ignored;
-    bool fine;
 
-    pthread_mutex_lock(&health->lock);
-    fine = put(health, &page);
-    pthread_mutex_unlock(&health->lock);
     strbuf_fmt(&page, "%s check %s\n", name, fine ? "passed" : "failed");
     http_answer_header(exchange, "Cache-Control", STR("no-cache, private"));
     http_answer_header(exchange, "X-Content-Type-Options", STR("nosniff"));

@@ -95,6 +95,7 @@ static void put_releases(struct count_walk *walk, struct strbuf *out)
     }
 }
 
+/* `out` is beside the request's arena: nothing may be abandoned under the lock. */
 static void put_faults(struct estate *estate, struct strbuf *out)
 {
     pthread_mutex_lock(&estate->faults_lock);
@@ -113,7 +114,7 @@ void counters_handle(struct estate *estate, struct http_exchange *exchange)
     struct count_walk walk = { .arena = arena, .tallies = map_new(arena, 64) };
     struct str_list ids = clusters_ids(estate, arena);
     struct strbuf releases = strbuf_new(arena, 4096);
-    struct strbuf faults = strbuf_new(arena, 512);
+    struct strbuf faults = strbuf_new(arena_beside(arena), 512);
     struct error err = { 0 };
 
     for (uint32_t i = 0; i < ids.count; i++) {

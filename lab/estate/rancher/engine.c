@@ -102,6 +102,9 @@ void engine_run(struct estate *estate, struct arena *arena, struct str cluster,
     pthread_mutex_t *lock = NULL;
     int64_t next_ms = 0;
 
+    /* An instant task runs in the request that asked for it; it holds a lock. */
+    arena = arena_beside(arena);
+
     for (int i = 0; i < EFFECTS_MAX; i++) {
         struct error err = { 0 };
         struct str object = STR("");
