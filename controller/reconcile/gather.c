@@ -26,8 +26,8 @@ static int judge(struct gathering *g, const struct kube_object *object, struct e
     struct json none = { NULL, 0 };
     struct json root;
 
-    if (json_read(g->arena, kept_stack_object(g->arena, kube_object_kept(object)), &json_limits_default,
-                  &root, err) < 0)
+    if (json_read(g->arena, kept_stack_object(g->arena, kube_object_kept(object)),
+                  &json_limits_default, &root, err) < 0)
         return -1;
     g->to->verdict = stack_judge(g->arena, root, none, &facts, &severities);
     g->to->stack = g->to->verdict.stack;
@@ -84,6 +84,9 @@ static void pick_clusters(struct gathering *g)
         pick_targets(g);
     for (uint32_t i = 0; i < before->target_clusters.count; i++)
         pick(g, before->target_clusters.items[i], false);
+    /* Also those of each entry that asked for something. */
+    for (uint32_t i = 0; i < before->held_clusters.count; i++)
+        pick(g, before->held_clusters.items[i], false);
     for (uint32_t i = 0; i < before->deployments.count; i++)
         pick(g, before->deployments.items[i].cluster_id, false);
 

@@ -38,6 +38,7 @@ static void keep(struct plan *plan, const struct observed *observed)
     if (!before)
         return;
     plan->targets = before->target_clusters;
+    plan->held = before->held_clusters;
     plan->releases = before->deployments;
     plan->wanted = before->releases;
     plan->deployed = before->ready;
@@ -139,14 +140,15 @@ static void decide(struct planner *p)
         date(p, &p->slots.items[i]);
 }
 
-/* A cluster that may hold something of ours and cannot be looked at holds the whole Stack. */
-static bool hold_for_cluster(struct planner *p, struct plan *plan)
+/* A cluster that is to be cleared, may hold something of ours and cannot be looked at. */
+static bool wait_for_cluster(struct planner *p, struct plan *plan)
 {
     for (uint32_t i = 0; i < p->observed->clusters.count; i++) {
         const struct cluster_part *c = &p->clusters[i];
         const struct observed_cluster *o = c->observed;
 
-        if (c->left_out || o->state == CLUSTER_READ || !plan_may_hold(p, c))
+        if (c->left_out || o->state == CLUSTER_READ || (o->targeted && !p->deleting) ||
+            !plan_may_hold(p, c))
             continue;
         if (o->state == CLUSTER_UNREAD) {
             plan->reason = STR("ClusterUnread");
@@ -174,12 +176,44 @@ static struct release_states states_of(const struct planner *p)
     return states;
 }
 
+/* What is known to hold releases that the status had no room for is not silently awaited. */
+static void count_unseen(struct planner *p, struct plan *plan)
+{
+    uint32_t unseen = 0;
+
+    for (uint32_t i = 0; i < p->observed->clusters.count; i++) {
+        const struct cluster_part *c = &p->clusters[i];
+
+        unseen += !c->left_out && !c->observed->targeted && c->slots.count == 0 &&
+                  c->observed->state != CLUSTER_READ && plan_held_before(p, c->observed->id);
+    }
+    if (unseen && !plan->unwanted && plan->deployed == plan->wanted)
+        (void)wait_for_cluster(p, plan);
+    plan->unwanted += unseen;
+}
+
+/* Whether a Stack that is being deleted is to stay for now. */
+static bool holds_something(struct planner *p, struct plan *plan)
+{
+    if (wait_for_cluster(p, plan) || plan->unwanted)
+        return true;
+    if (!plan->held.count)
+        return false;
+    plan->reason = STR("ClusterUnread");
+    plan->message = str_fmt(p->arena, "waiting to look at cluster %.*s",
+                            STR_ARG(plan->held.items[0]));
+    return true;
+}
+
 static void finish(struct planner *p, struct plan *plan)
 {
     decide(p);
     plan->releases = states_of(p);
+    plan->held = plan_held(p);
     plan->actions = p->actions;
     plan_sum_up(p, plan);
+    if (!p->deleting)
+        count_unseen(p, plan);
     if (p->wake_at != INT64_MAX)
         plan->wake_after_ms =
             p->wake_at > p->observed->now_ms ? p->wake_at - p->observed->now_ms : 1;
@@ -189,9 +223,7 @@ static void finish(struct planner *p, struct plan *plan)
         plan->reason = p->hold_reason;
         plan->message = p->hold_message;
     }
-    if (!p->deleting || plan->holds)
-        return;
-    if (hold_for_cluster(p, plan) || plan->unwanted)
+    if (!p->deleting || plan->holds || holds_something(p, plan))
         return;
     plan->torn_down = true;
     act_on_stack(plan, ACTION_REMOVE_FINALIZER);
@@ -219,9 +251,8 @@ static struct planner planner_of(struct arena *arena, const struct stack *stack,
 }
 
 /* Deletion needs neither a valid spec nor its finalizer's presence to be re-made. */
-static bool plan_end(struct arena *arena, const struct stack *stack, struct plan *plan)
+static bool plan_end(const struct stack *stack, struct plan *plan)
 {
-    (void)arena;
     if (!kube_has_finalizer(&stack->meta, STR(STACK_FINALIZER))) {
         plan->torn_down = true;
         plan->reason = STR("Deleting");
@@ -238,15 +269,15 @@ static bool plan_end(struct arena *arena, const struct stack *stack, struct plan
     return false;
 }
 
+static bool has_status(const struct stack_status *before)
+{
+    return before && before->observed_generation != 0;
+}
+
 /* Whether the status says that something was asked for somewhere. Without a status nobody knows. */
 static bool asked_before(const struct stack_status *before)
 {
-    if (!before || before->observed_generation == 0 || before->deployments_omitted)
-        return true;
-    for (uint32_t i = 0; i < before->deployments.count; i++)
-        if (before->deployments.items[i].digest.len || before->deployments.items[i].requested_ms)
-            return true;
-    return false;
+    return !has_status(before) || before->held_clusters.count > 0;
 }
 
 /* Nothing is concluded without the list of clusters, but a deletion that needs none goes on. */
@@ -257,6 +288,7 @@ static bool wait_for_list(const struct planner *p, struct plan *plan)
     if (p->deleting && (plan_is_abandoned(p, STR("*")) || !asked_before(p->observed->before)))
         return false;
     keep(plan, p->observed);
+    plan->blind = !has_status(p->observed->before);
     plan->reason = STR("TargetsUnknown");
     plan->message = p->deleting
                         ? STR("waiting for the list of clusters from Rancher, without which no "
@@ -278,7 +310,7 @@ struct plan stack_plan(struct arena *arena, const struct stack *stack,
         .accepted = !observed->problems || observed->problems->denied == 0,
     };
 
-    if (p.deleting && plan_end(arena, stack, &plan))
+    if (p.deleting && plan_end(stack, &plan))
         return plan;
     if (!p.deleting && !kube_has_finalizer(&stack->meta, STR(STACK_FINALIZER))) {
         keep(&plan, observed);

@@ -52,11 +52,14 @@ struct plan {
     int64_t wake_after_ms;
     struct release_states releases; /* every release, also those that only await removal */
     struct str_list targets;        /* ids of the targeted clusters, sorted */
+    struct str_list held;           /* ids of those where something is, or may be, sorted */
     bool holds;          /* nothing is done: paused, refused, waiting for Stacks, targets unknown */
     struct str reason;   /* of holding, else of the worst release */
     struct str message;  /* root cause, for people */
     bool accepted;       /* the stored Stack is one that can be carried out */
     bool kept;           /* nothing could be looked at: `releases` is what the status said before */
+    bool blind;          /* and no status said anything: its writer puts the finalizer on after it,
+                          * so it was lost, and what was done under it is not known */
     uint32_t wanted;     /* releases that are to be, */
     uint32_t deployed;   /* and those of them that are */
     uint32_t unwanted;   /* releases that are to go */

@@ -7,7 +7,7 @@
  *   rollout   which clusters may change now                                    plan_rollout.c
  *   decide    the next step of each slot that nothing is under way for         plan_release.c,
  *                                                                              plan_teardown.c
- * and then summed up in words (plan_message.c). */
+ * and then summed up: what is held where (plan_held.c), and in words (plan_message.c). */
 #ifndef HERD_STACK_PLAN_PARTS_H
 #define HERD_STACK_PLAN_PARTS_H
 
@@ -100,6 +100,13 @@ void plan_mark_removed(struct planner *p, struct slot *s);
 void plan_teardown(struct planner *p, struct cluster_part *c);
 /* Uninstall the slot's release, for removal or to free a first install that was left pending. */
 void plan_uninstall(struct planner *p, struct slot *s, struct str reason, struct str message);
+
+/* plan_held.c */
+/* Ids of the clusters where something of the Stack is or may be; after all was decided. */
+struct str_list plan_held(struct planner *p);
+bool plan_held_before(const struct planner *p, struct str cluster_id);
+/* Whether a release's entry says that something was asked for. */
+bool plan_is_asked(const struct release_state *release);
 
 /* plan_message.c */
 void plan_sum_up(const struct planner *p, struct plan *plan);

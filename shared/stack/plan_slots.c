@@ -83,15 +83,12 @@ bool plan_may_hold(const struct planner *p, const struct cluster_part *c)
 {
     const struct stack_status *before = p->observed->before;
 
-    /* No status, or one that left entries out: what was done is not known. */
-    if (!before || before->observed_generation == 0 || before->deployments_omitted)
+    /* Without a status nobody knows what was done. */
+    if (!before || before->observed_generation == 0 || plan_held_before(p, c->observed->id))
         return true;
-    for (uint32_t i = 0; i < c->slots.count; i++) {
-        const struct release_state *now = &p->slots.items[c->slots.items[i]].now;
-
-        if (now->digest.len || now->requested_ms)
+    for (uint32_t i = 0; i < c->slots.count; i++)
+        if (plan_is_asked(&p->slots.items[c->slots.items[i]].now))
             return true;
-    }
     return false;
 }
 
@@ -277,7 +274,8 @@ static void add_unwanted(struct planner *p, uint32_t cluster, const struct sight
                                        .release_name = app->name };
 
         if (plan_is_ours(p, app) && !map_get(taken, key2(p->arena, app->namespace_, app->name)))
-            add_slot(p, cluster, sight, taken, names, NULL);
+            /* So that it is known to be there should its cluster go out of sight. */
+            add_slot(p, cluster, sight, taken, names, NULL)->now.digest = app->digest;
     }
     if (p->slots.count - first > 1)
         qsort(&p->slots.items[first], p->slots.count - first, sizeof(struct slot), by_release);

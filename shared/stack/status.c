@@ -3,6 +3,8 @@
 
 #include "text/time.h"
 
+#include <stdlib.h>
+
 static const char *const phase_names[] = {
     [PHASE_PENDING] = "Pending",
     [PHASE_DEPLOYING] = "Deploying",
@@ -123,6 +125,47 @@ static void ready_read(struct str text, struct stack_status *status)
     status->releases = (uint32_t)releases;
 }
 
+static void ids_read(struct json ids, struct str_list *to)
+{
+    struct json_iter it = json_iter(ids);
+
+    if (!json_is(ids, JSON_ARRAY))
+        return;
+    while (json_next(&it))
+        if (json_is(it.value, JSON_STRING))
+            str_list_push(to, json_str(it.value));
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* Those that are named, and those that the rest of the status vouches for: clusters of entries with
+ * which something was asked for, and, where entries were left out, all targets. So a status of a
+ * Herd that did not name them yet reads well, too. */
+static void held_read(struct json json, struct stack_status *status)
+{
+    struct str_list *held = &status->held_clusters;
+    uint32_t kept = 0;
+
+    ids_read(json_get(json, STR("heldClusters")), held);
+    for (uint32_t i = 0; i < status->deployments.count; i++) {
+        const struct release_state *d = &status->deployments.items[i];
+
+        if (d->digest.len || d->requested_ms)
+            str_list_push(held, d->cluster_id);
+    }
+    for (uint32_t i = 0; status->deployments_omitted && i < status->target_clusters.count; i++)
+        str_list_push(held, status->target_clusters.items[i]);
+    if (held->count > 1)
+        qsort(held->items, held->count, sizeof(struct str), by_text);
+    for (uint32_t i = 0; i < held->count; i++)
+        if (held->items[i].len && (kept == 0 || !str_eq(held->items[kept - 1], held->items[i])))
+            held->items[kept++] = held->items[i];
+    held->count = kept;
+}
+
 struct stack_status stack_status_read(struct arena *arena, struct json json)
 {
     struct json targets = json_get(json, STR("targetClusters"));
@@ -134,6 +177,7 @@ struct stack_status stack_status_read(struct arena *arena, struct json json)
         .clusters = count_of(json, "clusters"),
         .charts = count_of(json, "charts"),
         .target_clusters = str_list_new(arena, json_count(targets)),
+        .held_clusters = str_list_new(arena, json_count(targets)),
         .deployments = release_states_new(arena, json_count(deployments)),
         .deployments_omitted = count_of(json, "deploymentsOmitted"),
         .conditions = kube_conditions_read(arena, json_get(json, STR("conditions"))),
@@ -141,13 +185,7 @@ struct stack_status stack_status_read(struct arena *arena, struct json json)
     };
 
     ready_read(text_of(json, "ready"), &status);
-    if (json_is(targets, JSON_ARRAY)) {
-        struct json_iter it = json_iter(targets);
-
-        while (json_next(&it))
-            if (json_is(it.value, JSON_STRING))
-                str_list_push(&status.target_clusters, json_str(it.value));
-    }
+    ids_read(targets, &status.target_clusters);
     if (json_is(deployments, JSON_ARRAY)) {
         struct json_iter it = json_iter(deployments);
 
@@ -155,5 +193,6 @@ struct stack_status stack_status_read(struct arena *arena, struct json json)
             if (json_is(it.value, JSON_OBJECT))
                 release_states_push(&status.deployments, deployment_read(it.value));
     }
+    held_read(json, &status);
     return status;
 }

@@ -60,6 +60,9 @@ struct stack_status {
     uint32_t ready;          /* releases Deployed */
     uint32_t releases;       /* releases wanted */
     struct str_list target_clusters;
+    /* Where something of the Stack is, or may be: sorted, each id once. Kept for all clusters, also
+     * for those whose deployments the budget leaves out. */
+    struct str_list held_clusters;
     struct release_states deployments; /* all of them; writing applies the budget */
     uint32_t deployments_omitted;      /* as read */
     struct kube_conditions conditions;

@@ -162,7 +162,8 @@ struct stack_status stack_status_of(struct arena *arena, const struct stack *sta
     struct stack_status status = {
         .phase = view.phase,
         .message = str_shown(arena, plan->message, MESSAGE_BYTES_MAX),
-        .observed_generation = stack->meta.generation > before->observed_generation
+        .observed_generation = plan->blind ? 0
+                               : stack->meta.generation > before->observed_generation
                                    ? stack->meta.generation
                                    : before->observed_generation,
         .clusters = plan->targets.count,
@@ -170,6 +171,7 @@ struct stack_status stack_status_of(struct arena *arena, const struct stack *sta
         .ready = plan->deployed,
         .releases = plan->wanted,
         .target_clusters = plan->targets,
+        .held_clusters = plan->held,
         .deployments = plan->releases,
         .deployments_omitted = plan->kept ? before->deployments_omitted : 0,
         .conditions = kube_conditions_new(arena, 8),

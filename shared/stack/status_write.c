@@ -6,6 +6,7 @@
 #include "stack/status.h"
 
 #include "base/limits.h"
+#include "base/map.h"
 #include "text/time.h"
 
 #include <stdlib.h>
@@ -136,6 +137,31 @@ static uint32_t choose(struct arena *arena, const struct release_states *all, si
     return fit;
 }
 
+/* Targets stand in the status anyway: what reads it adds those that may be held. */
+static void held_write(struct json_writer *w, struct arena *arena,
+                       const struct stack_status *status)
+{
+    struct map *targets = map_new(arena, status->target_clusters.count);
+    bool begun = false;
+
+    for (uint32_t i = 0; i < status->target_clusters.count; i++)
+        map_put(targets, status->target_clusters.items[i], w);
+    for (uint32_t i = 0; i < status->held_clusters.count; i++) {
+        struct str id = status->held_clusters.items[i];
+
+        if (map_get(targets, id))
+            continue;
+        if (!begun) {
+            json_put_key(w, STR("heldClusters"));
+            json_open_array(w);
+            begun = true;
+        }
+        json_put_str(w, id);
+    }
+    if (begun)
+        json_close_array(w);
+}
+
 static void head_write(struct json_writer *w, struct arena *arena,
                        const struct stack_status *status)
 {
@@ -154,6 +180,7 @@ static void head_write(struct json_writer *w, struct arena *arena,
     for (uint32_t i = 0; i < status->target_clusters.count; i++)
         json_put_str(w, status->target_clusters.items[i]);
     json_close_array(w);
+    held_write(w, arena, status);
 }
 
 struct str stack_status_write(struct arena *arena, const struct stack_status *status)

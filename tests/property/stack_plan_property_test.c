@@ -338,6 +338,31 @@ static struct release_state random_entry(struct rng *rng, struct arena *arena)
     return r;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* A cluster where something was asked for is held; so may be others. */
+static void hold(struct rng *rng, struct arena *arena, struct stack_status *status)
+{
+    struct str_list *held = &status->held_clusters;
+    struct str other = random_text(rng, arena);
+
+    *held = str_list_new(arena, 4);
+    for (uint32_t i = 0; i < status->deployments.count; i++) {
+        const struct release_state *d = &status->deployments.items[i];
+
+        if ((d->digest.len || d->requested_ms) && d->cluster_id.len &&
+            !str_list_has(held, d->cluster_id))
+            str_list_push(held, d->cluster_id);
+    }
+    if (other.len && !str_list_has(held, other))
+        str_list_push(held, other);
+    if (held->count > 1)
+        qsort(held->items, held->count, sizeof(struct str), by_text);
+}
+
 static void check_round_trip(uint64_t seed)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -368,6 +393,7 @@ static void check_round_trip(uint64_t seed)
         for (uint32_t k = 0; k < rng_below(&rng, 4); k++)
             release_states_push(&status.deployments, random_entry(&rng, arena));
         str_list_push(&status.target_clusters, random_text(&rng, arena));
+        hold(&rng, arena, &status);
         text = stack_status_write(arena, &status);
         if (json_read(arena, text, &json_limits_default, &json, &err) < 0)
             fail_msg("%s: %s", row, err.text);

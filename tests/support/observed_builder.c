@@ -373,7 +373,7 @@ static void play_one(struct scene *s, struct str line)
     }
     switch (CHOICE(verb, "cluster", "app", "gone", "op", "uninstall", "log", "repo", "version",
                    "values", "stack", "clusters", "room", "problem", "refuse", "change", "delete",
-                   "abandon", "nofinalizer", "plan")) {
+                   "abandon", "nofinalizer", "plan", "finalizer")) {
     case 0: play_cluster(s, rest); break;
     case 1: play_app(s, rest); break;
     case 2: play_gone(s, rest); break;
@@ -414,6 +414,7 @@ static void play_one(struct scene *s, struct str line)
     case 16: s->abandon = str_z(s->arena, rest); remake(s); break;
     case 17: s->no_finalizer = true; remake(s); break;
     case 18: scene_plan(s); break;
+    case 19: s->no_finalizer = false; remake(s); break;
     }
 }
 

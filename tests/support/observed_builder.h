@@ -16,7 +16,7 @@
  *     stack NAME ready|waiting|missing;  clusters unknown|known;  room N;  problem
  *     refuse x@a again|terminal REASON         a request was refused on the spot
  *     change                                   the second spec counts, one generation later
- *     delete;  abandon a,b;  nofinalizer;  +30s
+ *     delete;  abandon a,b;  nofinalizer;  finalizer;  +30s
  *     plan                                     plan, write the status and read it back */
 #ifndef HERD_TESTS_SUPPORT_OBSERVED_BUILDER_H
 #define HERD_TESTS_SUPPORT_OBSERVED_BUILDER_H
