@@ -106,11 +106,10 @@ static int read_severity(struct str part, bool seen[RULE_COUNT], struct rule_sev
         return error_set(err, ERROR_BAD_REQUEST,
                          "--rule-severity: %.*s: '%.*s' is not a severity; write deny, warn or off",
                          STR_ARG(name), STR_ARG(word));
-    /* Every other rule reads the object as a v1 Stack: what is none must not pass them unjudged. */
-    if (rule == RULE_SHAPE_KIND && severity != SEVERITY_DENY)
+    if (rule_is_fixed(rule) && severity != SEVERITY_DENY)
         return error_set(err, ERROR_BAD_REQUEST,
-                         "--rule-severity: %.*s can only deny: what is no Stack cannot be judged "
-                         "as one; leave it out",
+                         "--rule-severity: %.*s can only deny, because all else relies on it; "
+                         "leave it out",
                          STR_ARG(name));
     seen[rule] = true;
     severities->of[rule] = severity;

@@ -1,6 +1,6 @@
 /* review.c: what is done with a review depends on its route and operation only.
  *
- *   mutate    CREATE, UPDATE   the patch that fills in defaults, or the refusal
+ *   mutate    CREATE, UPDATE   the patch that fills in defaults and records who asks, or the refusal
  *   validate  CREATE, UPDATE   the refusal, or the warnings
  *   both      DELETE, CONNECT  allowed: a Stack that is going must be able to go
  *   both      of a subresource allowed: an API server writes status without touching the spec
@@ -9,6 +9,8 @@
  * removable although a rule may have come after it. That it is being deleted is taken from the
  * stored object: only the API server can write that, while anybody may send one that says so. */
 #include "webhook/review.h"
+
+#include "stack/applied_by.h"
 
 const char *review_operation_name(enum admission_operation operation)
 {
@@ -71,8 +73,15 @@ static void judge(struct arena *arena, enum review_route route,
     bool update = request->operation == ADMISSION_UPDATE;
     struct verdict *verdict = arena_new(arena, struct verdict);
 
-    *verdict = stack_judge(arena, request->object, update ? request->old_object : none,
-                           context->facts, context->severities);
+    struct stack_change change = { request->object, update ? request->old_object : none,
+                                   request->username };
+
+    *verdict = stack_judge(arena, change.object, change.old_object, context->facts,
+                           context->severities);
+    if (route == REVIEW_MUTATE)
+        applied_by_write(arena, &change, verdict);
+    else
+        applied_by_check(arena, &change, verdict);
     answer->allowed = verdict->allowed;
     if (!verdict->allowed) {
         answer->code = error_http_status(ERROR_INVALID);

@@ -54,6 +54,15 @@ static struct str_list warnings(struct arena *arena, const struct problems *prob
     return lines;
 }
 
+void verdict_word(struct arena *arena, struct verdict *verdict)
+{
+    verdict->allowed = verdict->problems.denied == 0;
+    verdict->warnings = warnings(arena, &verdict->problems);
+    verdict->message = verdict->allowed ? STR("") : refusal(arena, &verdict->problems);
+    if (!verdict->allowed)
+        verdict->patch = STR("");
+}
+
 /* Decode, default and find; `ret_patch` may be NULL. */
 static const struct stack *examine(struct arena *arena, struct json object,
                                    const struct facts *facts, struct problems *problems,
@@ -78,12 +87,6 @@ struct verdict stack_judge(struct arena *arena, struct json object, struct json 
     if (verdict.problems.list.count && json_is(old_object, JSON_OBJECT))
         old = examine(arena, old_object, facts, &old_problems, NULL);
     findings_settle(verdict.stack, old, &old_problems, severities, &verdict.problems);
-    verdict.allowed = verdict.problems.denied == 0;
-    verdict.warnings = warnings(arena, &verdict.problems);
-    verdict.message = STR("");
-    if (!verdict.allowed) {
-        verdict.message = refusal(arena, &verdict.problems);
-        verdict.patch = STR("");
-    }
+    verdict_word(arena, &verdict);
     return verdict;
 }

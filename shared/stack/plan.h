@@ -16,8 +16,6 @@
 /* Clusters that a Stack is told to forget, ids between commas or "*": nothing is removed there, and
  * nothing is waited for. The way to let go of a Stack that waits for a cluster that stays away. */
 #define STACK_ABANDON_CLUSTERS "herd.suse.com/abandon-clusters"
-/* Who applied the Stack last: only the webhook writes it. */
-#define STACK_LAST_APPLIED_BY "herd.suse.com/last-applied-by"
 
 enum action_kind {
 #define ACTION(kind, name, changes, sentence) ACTION_##kind,

@@ -13,6 +13,13 @@ const struct rule *rule_of(enum rule_id id)
     return &rules[id];
 }
 
+/* Every other rule reads the object as a v1 Stack, and the controller takes the recorded user for
+ * the one whose rights count. */
+bool rule_is_fixed(enum rule_id id)
+{
+    return id == RULE_SHAPE_KIND || id == RULE_WHO_APPLIED;
+}
+
 bool rule_from(struct str name, enum rule_id *ret_id)
 {
     for (int i = 0; i < RULE_COUNT; i++) {

@@ -1,6 +1,10 @@
 /* payload.c: bench-payload: an AdmissionReview as the API server sends it.
  *
- *   bench-payload small|rag|large|cycle create|update < STACK.yaml
+ *   bench-payload small|rag|large|cycle create|update|change|first < STACK.yaml
+ *
+ * A create or update comes as the validating route gets it, with the author that the mutating one
+ * has recorded; a change is an update of a value of the spec, and first is what the mutating route
+ * gets on a create.
  *
  * The Stack comes from a YAML file, with the last-applied annotation that kubectl adds and the
  * managedFields that the API server adds (one entry for each writer, every field by its path). */
@@ -12,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define USERNAME "kubernetes-admin"
 
 enum { INPUT_BYTES_MAX = 1024 * 1024 };
 
@@ -113,7 +119,7 @@ static void shape(struct arena *arena, const char *kind, struct value *object)
     }
 }
 
-static void complete(struct arena *arena, struct value *object)
+static void complete(struct arena *arena, struct value *object, bool recorded)
 {
     struct str plain = value_json(arena, object);
     struct value *metadata = value_object_at(arena, object, STR("metadata"));
@@ -121,6 +127,8 @@ static void complete(struct arena *arena, struct value *object)
 
     set_text(arena, annotations, "kubectl.kubernetes.io/last-applied-configuration",
              str_fmt(arena, "%.*s\n", STR_ARG(plain)));
+    if (recorded)
+        set_text(arena, annotations, "herd.suse.com/last-applied-by", STR(USERNAME));
     if (!value_get(metadata, STR("namespace")))
         set_text(arena, metadata, "namespace", STR("default"));
     set_text(arena, metadata, "uid", STR("5f4b6d0a-7c1e-4f0e-9d5c-2b8c1f0a3e77"));
@@ -129,7 +137,18 @@ static void complete(struct arena *arena, struct value *object)
     add_managed_fields(arena, object, metadata);
 }
 
-static void write_review(struct arena *arena, struct value *object, bool update)
+/* The object as it was before its last chart got another version. */
+static struct value *before_change(struct arena *arena, const struct value *object)
+{
+    struct value *old = value_clone(arena, object);
+    struct value *charts = value_get(value_get(old, STR("spec")), STR("charts"));
+
+    set_text(arena, value_at(charts, value_count(charts) - 1), "version", STR("0.0.1"));
+    return old;
+}
+
+/* `old` NULL: a create. */
+static void write_review(struct arena *arena, const struct value *object, const struct value *old)
 {
     struct strbuf out = strbuf_new(arena, 64 * 1024);
     struct json_writer w = json_writer(&out);
@@ -149,15 +168,12 @@ static void write_review(struct arena *arena, struct value *object, bool update)
     json_field_raw(&w, "requestResource", resource);
     json_field_str(&w, "name", value_text(value_walk(object, "metadata", "name", NULL)));
     json_field_str(&w, "namespace", STR("default"));
-    json_field_str(&w, "operation", update ? STR("UPDATE") : STR("CREATE"));
+    json_field_str(&w, "operation", old ? STR("UPDATE") : STR("CREATE"));
     json_field_raw(&w, "userInfo",
-                   STR("{\"username\":\"kubernetes-admin\",\"groups\":[\"kubeadm:cluster-admins\","
+                   STR("{\"username\":\"" USERNAME "\",\"groups\":[\"kubeadm:cluster-admins\","
                        "\"system:authenticated\"]}"));
     json_field_raw(&w, "object", json);
-    if (update)
-        json_field_raw(&w, "oldObject", json);
-    else
-        json_field_raw(&w, "oldObject", STR("null"));
+    json_field_raw(&w, "oldObject", old ? value_json(arena, old) : STR("null"));
     json_field_bool(&w, "dryRun", false);
     json_field_raw(&w, "options",
                    STR("{\"kind\":\"CreateOptions\",\"apiVersion\":\"meta.k8s.io/v1\",\"fieldManager\":"
@@ -172,15 +188,20 @@ int main(int argc, char **argv)
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct yaml_documents documents;
     struct value *object;
+    struct value *old = NULL;
     struct error err;
 
     if (argc != 3)
-        die("usage: bench-payload small|rag|large|cycle create|update < STACK.yaml");
+        die("usage: bench-payload small|rag|large|cycle create|update|change|first < STACK.yaml");
     if (yaml_read(arena, read_input(arena), &documents, &err) < 0 || documents.count == 0 ||
         value_read(arena, documents.items[0].json, &json_limits_default, &object, &err) < 0)
         die(err.text);
     shape(arena, argv[1], object);
-    complete(arena, object);
-    write_review(arena, object, strcmp(argv[2], "update") == 0);
+    complete(arena, object, strcmp(argv[2], "first") != 0);
+    if (strcmp(argv[2], "update") == 0)
+        old = object;
+    else if (strcmp(argv[2], "change") == 0)
+        old = before_change(arena, object);
+    write_review(arena, object, old);
     return 0;
 }

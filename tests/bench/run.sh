@@ -29,7 +29,7 @@ bench_webhook() {
   "$bin/herd-devca" --folder "$state/certs"
   local kind operation
   for kind in small rag large cycle; do
-    for operation in create update; do
+    for operation in create update change first; do
       "$bin/bench-payload" "$kind" "$operation" <examples/accepted/rag-inference-platform.yaml >"$state/$kind-$operation.json"
     done
   done
@@ -54,9 +54,10 @@ bench_webhook() {
       load validate "$kind" create "$connections" keep
     done
     load validate rag update "$connections" keep
-    load mutate rag create "$connections" keep
+    load validate rag change "$connections" keep
+    load mutate rag first "$connections" keep
   done
-  load mutate large create 16 keep
+  load mutate large first 16 keep
   echo; echo "a new TLS connection for each review:"
   load validate rag create 16 new
   echo; echo "a million reviews:"

@@ -68,6 +68,50 @@ ok k apply -f "$state/typo.yaml"
 says Warning
 says c-m-dev-cluster
 
+# applied_by [FLAGS...]: who changed the spec of author last, as it is recorded.
+applied_by() { field stack/author '{.metadata.annotations.herd\.suse\.com/last-applied-by}' "$@"; }
+author() { sed 's/name: test-stack/name: author/' examples/test-stack.yaml; }
+claim='{"metadata":{"annotations":{"herd.suse.com/last-applied-by":"mallory"}}}'
+me=$(k auth whoami -o 'jsonpath={.status.userInfo.username}' 2>/dev/null) || me=
+
+row "who changed the spec last is recorded, and nobody writes it by hand"
+author | k apply -f - >/dev/null
+first=$(applied_by)
+[ -n "$first" ] || wrong "nobody was recorded"
+[ -z "$me" ] || is "$first" "$me"
+ok k annotate stack author herd.suse.com/last-applied-by=mallory --overwrite
+is "$(applied_by)" "$first"
+ok k annotate stack author herd.suse.com/last-applied-by-
+is "$(applied_by)" "$first"
+ok k patch stack author --type merge -p "$claim"
+is "$(applied_by)" "$first"
+ok k patch stack author --subresource status --type merge -p "$claim"
+is "$(applied_by)" "$first"
+ok k label stack author a=b
+is "$(applied_by)" "$first"
+author >"$state/author.yaml"
+ok k replace -f "$state/author.yaml"
+is "$(applied_by)" "$first"
+ok k apply -f "$state/author.yaml"
+ok k diff -f "$state/author.yaml"
+is "$(applied_by)" "$first"
+ok k create --dry-run=server -o 'jsonpath={.metadata.annotations.herd\.suse\.com/last-applied-by}' \
+  -f <(sed -e 's/name: author/name: claimed/' -e 's|^metadata:|&\n  annotations: {herd.suse.com/last-applied-by: mallory}|' "$state/author.yaml")
+is "$out" "$first"
+
+row "a change that kept away from /mutate is refused"
+k get mutatingwebhookconfiguration herd-webhook -o yaml >"$state/mutating.yaml"
+ok k delete mutatingwebhookconfiguration herd-webhook
+refused k patch stack author --type merge -p "$claim"
+says "metadata.annotations[herd.suse.com/last-applied-by]"
+says "it says that 'mallory' changed the spec last, and that was '$first'"
+says "manifests/webhook/"
+refused k create -f <(sed 's/name: author/name: unasked/' "$state/author.yaml")
+says "it says that nobody changed the spec last"
+ok k label stack author c=d
+apply_webhook
+is "$(applied_by)" "$first"
+
 row "with the webhook gone, creating fails with its name, and deleting works"
 end webhook KILL
 sed 's/name: test-stack/name: later/' examples/test-stack.yaml >"$state/later.yaml"

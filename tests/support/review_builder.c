@@ -8,6 +8,12 @@
 struct str a_review(struct arena *arena, const char *uid, const char *operation, struct str object,
                     struct str old_object)
 {
+    return a_review_by(arena, uid, operation, STR("\"ann\""), object, old_object);
+}
+
+struct str a_review_by(struct arena *arena, const char *uid, const char *operation,
+                       struct str username, struct str object, struct str old_object)
+{
     return str_fmt(
         arena,
         "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\",\"request\":{\"uid\":"
@@ -16,10 +22,10 @@ struct str a_review(struct arena *arena, const char *uid, const char *operation,
         "\"requestKind\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"kind\":\"Stack\"},"
         "\"requestResource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":"
         "\"stacks\"},\"name\":\"s\",\"namespace\":\"default\",\"operation\":\"%s\",\"userInfo\":"
-        "{\"username\":\"ann\",\"groups\":[\"system:authenticated\"]},\"object\":%.*s,"
+        "{\"username\":%.*s,\"groups\":[\"system:authenticated\"]},\"object\":%.*s,"
         "\"oldObject\":%.*s,\"dryRun\":false,\"options\":{\"kind\":\"CreateOptions\","
         "\"apiVersion\":\"meta.k8s.io/v1\"}}}",
-        uid, operation, STR_ARG(object), STR_ARG(old_object));
+        uid, operation, STR_ARG(username), STR_ARG(object), STR_ARG(old_object));
 }
 
 struct json review_response(struct arena *arena, const char *row, struct str answer,

@@ -8,6 +8,9 @@
 /* `object` and `old_object` are JSON; `operation` is "CREATE", "UPDATE" or "DELETE". */
 struct str a_review(struct arena *arena, const char *uid, const char *operation, struct str object,
                     struct str old_object);
+/* a_review is by the user "ann"; this one by `username`, as JSON. */
+struct str a_review_by(struct arena *arena, const char *uid, const char *operation,
+                       struct str username, struct str object, struct str old_object);
 
 /* The response of an AdmissionReview; the test fails, with `row`, if it is not one for `uid` that
  * an API server takes: kind, patch and patchType together, a refusal with an error's code. */

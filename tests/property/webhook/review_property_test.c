@@ -233,7 +233,13 @@ static struct str reinvoked(struct arena *arena, const char *row, struct json re
                 "the patch is base64");
     if (patch_apply(arena, object, patch, &patched, &err) < 0)
         fail_msg("%s: %s\n%.*s", row, err.text, STR_ARG(patch));
-    return a_review(arena, "u-2", "CREATE", value_json(arena, patched), STR("null"));
+
+    struct json old = json_get(request, STR("oldObject"));
+    struct json username = json_walk(request, "userInfo", "username", NULL);
+
+    return a_review_by(arena, "u-2", str_z(arena, json_str(json_get(request, STR("operation")))),
+                       json_is(username, JSON_STRING) ? json_raw(username) : STR("\"\""),
+                       value_json(arena, patched), old.index ? json_raw(old) : STR("null"));
 }
 
 static bool has_patch(struct json response)
@@ -287,6 +293,11 @@ static void check_case(const struct world *world, const struct examples *all, ui
     rows_expect_int(row, second.result, 0);
     rows_expect(row, !has_patch(review_response(arena, row, second.outcome.answer, "u-2")),
                 "the second patch is empty");
+
+    struct attempt final = attempt_review(world, arena, REVIEW_VALIDATE, again);
+
+    rows_expect_int(row, final.result, 0);
+    rows_expect(row, final.outcome.allowed, "what mutate made of it is what validate takes");
 }
 
 static uint64_t number_from(const char *name, uint64_t otherwise)

@@ -71,8 +71,9 @@ static void what_cannot_be_used_is_told(void **state)
         { "a rule twice", { "serve", "--rule-severity=graph.cycle=warn,graph.cycle=deny" },
           "--rule-severity: graph.cycle stands twice; keep one of the two" },
         { "what is no Stack cannot pass", { "serve", "--rule-severity=shape.kind=off" },
-          "--rule-severity: shape.kind can only deny: what is no Stack cannot be judged as one; "
-          "leave it out" },
+          "--rule-severity: shape.kind can only deny, because all else relies on it; leave it out" },
+        { "nor a forged author", { "serve", "--rule-severity=who.applied=warn" },
+          "--rule-severity: who.applied can only deny, because all else relies on it; leave it out" },
     };
 
     (void)state;

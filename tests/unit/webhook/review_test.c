@@ -15,7 +15,8 @@
 #define NO_CHARTS "{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\"]},\"charts\":[]}"
 #define STACK(meta, spec)                                                                          \
     "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"s\","         \
-    "\"namespace\":\"default\"" meta "},\"spec\":" spec "}"
+    "\"namespace\":\"default\",\"annotations\":{\"herd.suse.com/last-applied-by\":\"ann\"}" meta       \
+    "},\"spec\":" spec "}"
 #define GOING ",\"deletionTimestamp\":\"2026-08-20T08:00:00Z\""
 #define V2_STACK                                                                                   \
     "{\"apiVersion\":\"herd.suse.com/v2\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"s\"},"        \
@@ -258,7 +259,7 @@ static void mutating_twice_changes_nothing(void **state)
                                "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\","
                                "\"request\":{\"uid\":\"u-2\",\"resource\":{\"group\":\"herd.suse.com\","
                                "\"version\":\"v1\",\"resource\":\"stacks\"},\"operation\":\"CREATE\","
-                               "\"object\":",
+                               "\"userInfo\":{\"username\":\"ann\"},\"object\":",
                                STR_ARG(value_json(world->arena, patched)), "}}");
 
     assert_int_equal(

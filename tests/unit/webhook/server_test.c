@@ -13,7 +13,8 @@
 
 #define GOOD                                                                                       \
     "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"s\","         \
-    "\"namespace\":\"default\"},\"spec\":{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\"]}," \
+    "\"namespace\":\"default\",\"annotations\":{\"herd.suse.com/last-applied-by\":\"ann\"}},"          \
+    "\"spec\":{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\"]},"                         \
     "\"charts\":[{\"name\":\"db\",\"repo\":\"https://charts.example.org\",\"version\":\"1.2.3\"}]}}"
 #define CYCLE                                                                                      \
     "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"s\","         \

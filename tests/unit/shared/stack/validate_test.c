@@ -294,9 +294,10 @@ static void every_rule_has_a_row(void **state)
     COLLECT(shape_rows) COLLECT(graph_rows) COLLECT(target_rows) COLLECT(gpu_rows) COLLECT(fact_rows)
     for (int i = 0; i < RULE_COUNT; i++) {
         const char *name = rule_of((enum rule_id)i)->name;
-        static const char *const elsewhere[] = { /* decode_test.c, and judge_test.c for the label */
+        static const char *const elsewhere[] = { /* decode_test.c, judge_test.c for the label,
+                                                  * applied_by_test.c */
             "shape.kind", "shape.required", "shape.type", "shape.unknown-field", "shape.enum",
-            "shape.bounds", "shape.duration", "shape.env-label" };
+            "shape.bounds", "shape.duration", "shape.env-label", "who.applied" };
         bool known = false;
 
         for (size_t k = 0; k < sizeof(elsewhere) / sizeof(elsewhere[0]); k++)
