@@ -4,11 +4,16 @@
 #   bin     the folder of the programs
 #   state   a folder for data, logs, addresses
 # and may set lab_flags, webhook_flags, controller_flags (arrays) beforehand.
+#
+# The product works on the API server of $state/kubeconfig. That is the lab's own; who sets lab_kubeconfig gets
+# the lab's there, and brings another one, as tests/cluster does.
 
 lab_flags=(${lab_flags[@]+"${lab_flags[@]}"})
 webhook_flags=(${webhook_flags[@]+"${webhook_flags[@]}"})
 controller_flags=(${controller_flags[@]+"${controller_flags[@]}"})
 declare -gA pid_of=()
+declare -gA end_with=()
+service_ip=127.0.0.1
 started=()
 
 fail() {
@@ -25,11 +30,11 @@ start() {
   started+=("$name")
 }
 
-# end NAME [SIGNAL]: and wait for its end.
+# end NAME [SIGNAL]: and wait for its end. TERM, if end_with knows nothing else.
 end() {
   local pid=${pid_of[$1]:-}
   [ -n "$pid" ] || return 0
-  kill "-${2:-TERM}" "$pid" 2>/dev/null || true
+  kill "-${2:-${end_with[$1]:-TERM}}" "$pid" 2>/dev/null || true
   wait "$pid" 2>/dev/null || true
   unset "pid_of[$1]"
 }
@@ -61,6 +66,7 @@ port_of() {
 }
 
 k() { kubectl --kubeconfig "$state/kubeconfig" "$@"; }
+lab_k() { kubectl --kubeconfig "${lab_kubeconfig:-$state/kubeconfig}" "$@"; }
 
 # A second start takes the same data and, as env says, the same ports.
 start_lab() {
@@ -70,7 +76,7 @@ start_lab() {
   fi
   rm -f "$state/lab/ready"
   start lab "$bin/herd-lab" serve --data "$state/lab" --listen "$api" --rancher-listen "$rancher" \
-    --kubeconfig "$state/kubeconfig" --log-format text "${lab_flags[@]}"
+    --kubeconfig "${lab_kubeconfig:-$state/kubeconfig}" --log-format text "${lab_flags[@]}"
   until_true 30 "the lab's start" test -e "$state/lab/ready"
   # shellcheck disable=SC1091
   . "$state/lab/env"
@@ -79,7 +85,7 @@ start_lab() {
 start_webhook() {
   [ -e "$state/certs/tls.crt" ] || "$bin/herd-devca" --folder "$state/certs"
   rm -f "$state/webhook.log"
-  start webhook "$bin/herd-webhook" serve --listen "127.0.0.1:${webhook_port:-0}" \
+  start webhook "$bin/herd-webhook" serve --listen "$service_ip:${webhook_port:-0}" \
     --metrics-listen 127.0.0.1:0 --tls-cert-file "$state/certs/tls.crt" \
     --tls-key-file "$state/certs/tls.key" --kubeconfig "$state/kubeconfig" --log-format text \
     --drain 100ms "${webhook_flags[@]}"
@@ -98,7 +104,7 @@ apiVersion: v1
 kind: Service
 metadata: {name: herd-webhook, namespace: herd-system}
 spec:
-  clusterIP: 127.0.0.1
+  clusterIP: $service_ip
   ports: [{name: https, port: $webhook_port}]
 EOF
   sed -e "s|port: 443|port: $webhook_port|" -e "s|^    clientConfig:|&\n      caBundle: $ca|" \
