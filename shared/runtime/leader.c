@@ -70,15 +70,19 @@ static void on_answer(void *context, const struct kube_answer *answer)
 
 static void send(struct leader *leader, const struct lease_output *out)
 {
-    static const char *const methods[] = {
-        [LEASE_DO_GET] = "GET", [LEASE_DO_CREATE] = "POST", [LEASE_DO_UPDATE] = "PUT"
+    /* An update is a merge patch that names the version it knows: as safe as a PUT, and the labels
+     * and annotations that others gave the Lease stay. */
+    static const struct {
+        const char *method, *content_type;
+        enum kube_verb verb;
+    } ways[] = {
+        [LEASE_DO_GET] = { "GET", NULL, KUBE_GET },
+        [LEASE_DO_CREATE] = { "POST", "application/json", KUBE_CREATE },
+        [LEASE_DO_UPDATE] = { "PATCH", "application/merge-patch+json", KUBE_PATCH },
     };
-    static const enum kube_verb verbs[] = { [LEASE_DO_GET] = KUBE_GET,
-                                            [LEASE_DO_CREATE] = KUBE_CREATE,
-                                            [LEASE_DO_UPDATE] = KUBE_UPDATE };
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct kube_request request = {
-        .verb = verbs[out->effect],
+        .verb = ways[out->effect].verb,
         .resource = leases,
         .namespace_ = leader->options.namespace_,
         .name = leader->options.name,
@@ -92,9 +96,9 @@ static void send(struct leader *leader, const struct lease_output *out)
         timeout_ms = left_ms < timeout_ms ? left_ms : timeout_ms;
     }
     leader->asked = out->effect;
-    leader->call = kube_client_raw(leader->options.client, methods[out->effect],
+    leader->call = kube_client_raw(leader->options.client, ways[out->effect].method,
                                    kube_request_path(arena, &request),
-                                   out->body.len ? "application/json" : NULL, out->body,
+                                   ways[out->effect].content_type, out->body,
                                    timeout_ms > 1 ? timeout_ms : 1, on_answer, leader);
 }
 

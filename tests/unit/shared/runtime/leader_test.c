@@ -20,6 +20,7 @@ struct server {
     struct http_server *http;
     char lease[2048];
     unsigned version;
+    bool labelled; /* with labels that are somebody else's */
     bool hang, closing;
     unsigned writes;
 };
@@ -28,6 +29,14 @@ static void answer(struct http_exchange *exchange, int status, const char *text)
 {
     http_answer(exchange, status, "application/json",
                 str_dup(http_view(exchange)->arena, str_of(text)));
+}
+
+static void store_lease(struct server *s, struct str spec)
+{
+    snprintf(s->lease, sizeof(s->lease),
+             "{\"kind\":\"Lease\",\"metadata\":{\"name\":\"l\",\"resourceVersion\":\"%u\"%s},"
+             "\"spec\":%.*s}", ++s->version, s->labelled ? ",\"labels\":{\"a\":\"b\"}" : "",
+             STR_ARG(spec));
 }
 
 static bool write_lease(struct server *s, const struct http_exchange_view *view, bool update)
@@ -42,9 +51,9 @@ static bool write_lease(struct server *s, const struct http_exchange_view *view,
         !str_eq(meta.resource_version, str_fmt(view->arena, "%u", s->version)))
         return false;
     s->writes++;
-    snprintf(s->lease, sizeof(s->lease),
-             "{\"kind\":\"Lease\",\"metadata\":{\"name\":\"l\",\"resourceVersion\":\"%u\"},"
-             "\"spec\":%.*s}", ++s->version, STR_ARG(json_raw(json_get(root, STR("spec")))));
+    /* Who puts an object replaces all of it; who patches leaves what the patch does not name. */
+    s->labelled = s->labelled && str_eq(view->method, STR("PATCH"));
+    store_lease(s, json_raw(json_get(root, STR("spec"))));
     return true;
 }
 
@@ -67,7 +76,7 @@ static void handle(struct http_exchange *exchange, void *context)
     struct server *s = context;
     const struct http_exchange_view *view = http_view(exchange);
     bool get = str_eq(view->method, STR("GET"));
-    bool update = str_eq(view->method, STR("PUT"));
+    bool update = str_eq(view->method, STR("PUT")) || str_eq(view->method, STR("PATCH"));
 
     wait_while_hung(s);
     if (!s->lease[0] && (get || update))
@@ -228,12 +237,35 @@ static void releases_at_once_while_it_follows(void **state)
     (void)state;
 }
 
+/* The manifests ship it empty, with labels, and apply it again. */
+static void takes_an_empty_lease_and_leaves_its_labels(void **state)
+{
+    struct fixture f;
+
+    set_up(&f);
+    f.server.labelled = true;
+    store_lease(&f.server, STR("{}"));
+
+    int64_t began_ms = loop_now_ms(f.loop);
+
+    join(&f, 0);
+    loopback_run_until(f.loop, &f.sides[0].began);
+    rows_expect("nobody ever held it, so it is taken at once",
+                loop_now_ms(f.loop) - began_ms < DURATION, "empty lease");
+    leader_release(f.sides[0].leader, on_released, &f.sides[0]);
+    loopback_run_until(f.loop, &f.sides[0].released);
+    rows_expect("labels that others gave it stay", f.server.labelled, f.server.lease);
+    tear_down(&f);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hands_over_when_released),
         cmocka_unit_test(loses_at_the_deadline_when_the_server_hangs),
         cmocka_unit_test(releases_at_once_while_it_follows),
+        cmocka_unit_test(takes_an_empty_lease_and_leaves_its_labels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
