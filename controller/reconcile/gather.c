@@ -233,9 +233,13 @@ static struct observed_cluster observe_cluster(struct gathering *g, struct str i
         .message = STR("its Apps are being listed"),
     };
 
-    if (!known) {
+    if (!known && estate_is_gone(g->sources->estate, id)) {
         cluster.state = CLUSTER_GONE;
         cluster.message = STR("Rancher has no such cluster");
+        return cluster;
+    }
+    if (!known) {
+        cluster.message = str_dup(g->arena, estate_doubt(g->sources->estate, id));
         return cluster;
     }
     if (known->display_name.len)

@@ -16,6 +16,7 @@
 
 enum {
     SETTLING_MS = 5000, /* the first lists wake it earlier */
+    GONE_NAMED_MAX = 3,
 };
 
 struct pass {
@@ -153,6 +154,32 @@ static void act(struct pass *pass)
         finish(pass, RECONCILE_DONE, pass->look_again_ms);
 }
 
+/* What was installed there cannot be removed any more: whoever brings the cluster back finds it. */
+static void tell_gone(struct pass *pass)
+{
+    const struct kube_meta *meta = &pass->gathered.stack->meta;
+    const struct str_list *gone = &pass->plan.gone;
+    struct strbuf text = strbuf_new(pass->arena, 128);
+
+    if (gone->count == 0)
+        return;
+    for (uint32_t i = 0; i < gone->count && i < GONE_NAMED_MAX; i++)
+        strbuf_fmt(&text, "%s%.*s", i ? ", " : "", STR_ARG(gone->items[i]));
+    if (gone->count > GONE_NAMED_MAX)
+        strbuf_fmt(&text, " and %u more", gone->count - GONE_NAMED_MAX);
+    strbuf_lit(&text, ": Rancher has no such cluster any more; skipped, with the releases of "
+                      "this Stack that were there");
+    recorder_emit(pass->r->options.recorder,
+                  &(struct kube_event){ .resource = stack_resource,
+                                        .namespace_ = meta->namespace_,
+                                        .name = meta->name,
+                                        .uid = meta->uid,
+                                        .resource_version = pass->resource_version,
+                                        .warning = true,
+                                        .reason = STR("ClusterGone"),
+                                        .message = strbuf_str(&text) });
+}
+
 static void tell_people(struct pass *pass)
 {
     const struct stack_reconciler_options *options = &pass->r->options;
@@ -162,6 +189,7 @@ static void tell_people(struct pass *pass)
 
     for (uint32_t i = 0; i < events.count; i++)
         recorder_emit(options->recorder, &events.items[i]);
+    tell_gone(pass);
     if (pass->stored.phase != pass->status.phase || pass->stored.observed_generation == 0)
         log_info(options->log, "stack", LOG_STR("stack", pass->key),
                  LOG_Z("phase", stack_phase_name(pass->status.phase)),
@@ -269,6 +297,8 @@ static void write_status(struct pass *pass)
         actor_drop_notes(pass->r->actor, pass->key, pass->note);
         if (body.len)
             tell_people(pass);
+        else if (pass->plan.torn_down)
+            tell_gone(pass);
         act(pass);
         return;
     }

@@ -152,7 +152,11 @@ static bool wait_for_cluster(struct planner *p, struct plan *plan)
             continue;
         if (o->state == CLUSTER_UNREAD) {
             plan->reason = STR("ClusterUnread");
-            plan->message = str_fmt(p->arena, "waiting to read cluster %.*s", STR_ARG(o->id));
+            plan->message = str_fmt(
+                p->arena,
+                "waiting to read cluster %.*s%s%.*s; if it stays so, let go of it with the "
+                "annotation " STACK_ABANDON_CLUSTERS ": \"%.*s\"",
+                STR_ARG(o->id), o->message.len ? ": " : "", STR_ARG(o->message), STR_ARG(o->id));
         } else {
             plan->reason = STR("ClusterUnreachable");
             plan->message = str_fmt(
@@ -210,6 +214,7 @@ static void finish(struct planner *p, struct plan *plan)
     decide(p);
     plan->releases = states_of(p);
     plan->held = plan_held(p);
+    plan->gone = plan_gone(p);
     plan->actions = p->actions;
     plan_sum_up(p, plan);
     if (!p->deleting)

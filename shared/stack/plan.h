@@ -51,6 +51,7 @@ struct plan {
     struct release_states releases; /* every release, also those that only await removal */
     struct str_list targets;        /* ids of the targeted clusters, sorted */
     struct str_list held;           /* ids of those where something is, or may be, sorted */
+    struct str_list gone;           /* ids of those that were held and are no more, sorted */
     bool holds;          /* nothing is done: paused, refused, waiting for Stacks, targets unknown */
     struct str reason;   /* of holding, else of the worst release */
     struct str message;  /* root cause, for people */

@@ -67,6 +67,21 @@ static void keep_unobserved(struct planner *p, struct str_list *held)
     }
 }
 
+struct str_list plan_gone(struct planner *p)
+{
+    struct str_list gone = str_list_new(p->arena, 0);
+
+    for (uint32_t i = 0; i < p->observed->clusters.count; i++) {
+        const struct observed_cluster *c = &p->observed->clusters.items[i];
+
+        if (c->state == CLUSTER_GONE && plan_held_before(p, c->id))
+            str_list_push(&gone, c->id);
+    }
+    if (gone.count > 1)
+        qsort(gone.items, gone.count, sizeof(struct str), compare_ids);
+    return gone;
+}
+
 struct str_list plan_held(struct planner *p)
 {
     struct str_list held = str_list_new(p->arena, p->observed->clusters.count);

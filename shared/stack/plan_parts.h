@@ -104,6 +104,8 @@ void plan_uninstall(struct planner *p, struct slot *s, struct str reason, struct
 /* plan_held.c */
 /* Ids of the clusters where something of the Stack is or may be; after all was decided. */
 struct str_list plan_held(struct planner *p);
+/* Ids of those that are skipped because they are gone, with what was there. */
+struct str_list plan_gone(struct planner *p);
 bool plan_held_before(const struct planner *p, struct str cluster_id);
 /* Whether a release's entry says that something was asked for. */
 bool plan_is_asked(const struct release_state *release);

@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "controller/estate/rancher/doubts.h"
 #include "controller/estate/rancher/keep.h"
 #include "kube/names.h"
 #include "runtime/informer.h"
@@ -12,6 +13,7 @@ struct estate {
     struct informer *list;
     struct dict *known;  /* id -> struct estate_cluster */
     struct dict *opened; /* id -> struct cluster */
+    struct doubts *doubts; /* of those that are open and not known */
 };
 
 /* Room for strings behind the struct they belong to. */
@@ -75,6 +77,10 @@ static void adjust(struct estate *estate, struct str id)
     struct cluster *cluster = dict_get(estate->opened, id);
     const struct estate_cluster *entry = dict_get(estate->known, id);
 
+    if (entry || !cluster)
+        doubts_drop(estate->doubts, id);
+    else if (estate->list && estate_is_listed(estate))
+        doubts_add(estate->doubts, id);
     if (cluster)
         cluster_follow(cluster, entry && !entry->disconnected &&
                                     !kube_not_dns1123_subdomain(id));
@@ -103,7 +109,11 @@ static void list_changed(void *context, struct kube_object *before, struct kube_
 static void list_synced(void *context)
 {
     struct estate *estate = context;
+    struct str id;
+    void *cluster;
 
+    for (size_t cursor = 0; dict_next(estate->opened, &cursor, &id, &cluster);)
+        adjust(estate, id);
     estate->options.listed(estate->options.context);
 }
 
@@ -112,6 +122,13 @@ static void list_troubled(void *context, const struct error *error)
     struct estate *estate = context;
 
     estate->options.trouble(estate->options.context, STR(""), error);
+}
+
+static void doubt_settled(void *context, struct str id)
+{
+    struct estate *estate = context;
+
+    estate->options.cluster_changed(estate->options.context, id);
 }
 
 struct estate *estate_create(const struct estate_options *options)
@@ -131,6 +148,12 @@ struct estate *estate_create(const struct estate_options *options)
     estate->options = *options;
     estate->known = dict_create();
     estate->opened = dict_create();
+    estate->doubts = doubts_create(&(struct doubts_options){
+        .api = options->api,
+        .seed = options->seed ^ 1,
+        .settled = doubt_settled,
+        .context = estate,
+    });
     estate->list = informer_create(&list);
     return estate;
 }
@@ -142,6 +165,7 @@ void estate_free(struct estate *estate)
 
     if (!estate)
         return;
+    doubts_free(estate->doubts);
     informer_free(estate->list);
     for (size_t cursor = 0; dict_next(estate->opened, &cursor, &id, &value);)
         cluster_free(value);
@@ -165,6 +189,16 @@ bool estate_is_troubled(const struct estate *estate)
 const struct estate_cluster *estate_get(const struct estate *estate, struct str id)
 {
     return dict_get(estate->known, id);
+}
+
+bool estate_is_gone(const struct estate *estate, struct str id)
+{
+    return doubts_is_gone(estate->doubts, id);
+}
+
+struct str estate_doubt(const struct estate *estate, struct str id)
+{
+    return doubts_message(estate->doubts, id);
 }
 
 bool estate_next(const struct estate *estate, size_t *cursor,
@@ -202,6 +236,7 @@ void estate_open(struct estate *estate, struct str id)
 void estate_close(struct estate *estate, struct str id)
 {
     cluster_free(dict_remove(estate->opened, id));
+    adjust(estate, id);
 }
 
 struct cluster *estate_opened(const struct estate *estate, struct str id)

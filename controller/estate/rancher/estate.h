@@ -48,8 +48,12 @@ AUTO_DEFINE(estate_free, struct estate *)
 bool estate_is_listed(const struct estate *estate);
 /* The list cannot be read at present. */
 bool estate_is_troubled(const struct estate *estate);
-/* NULL: Rancher has no such cluster (if it is listed). */
+/* NULL: Rancher's list lacks it, which proves nothing: see estate_is_gone. */
 const struct estate_cluster *estate_get(const struct estate *estate, struct str id);
+/* Of one that is open and not in the list: Rancher has no such cluster, it said so of this one. */
+bool estate_is_gone(const struct estate *estate, struct str id);
+/* While that is not known: what is, for people. */
+struct str estate_doubt(const struct estate *estate, struct str id);
 /* Walk all, in no order that means anything. */
 bool estate_next(const struct estate *estate, size_t *cursor,
                  const struct estate_cluster **ret_cluster);

@@ -334,6 +334,67 @@ static void a_status_that_is_not_taken_is_tried_again_with_backoff(void **state)
     }
 }
 
+#define HELD                                                                                       \
+    ",\"status\":{\"phase\":\"Deployed\",\"observedGeneration\":1,\"targetClusters\":[\"c-m-1\"],"   \
+    "\"deployments\":[{\"chartName\":\"web\",\"clusterId\":\"c-m-1\",\"namespace\":\"web\","         \
+    "\"releaseName\":\"web\",\"status\":\"Deployed\",\"reason\":\"Deployed\",\"digest\":\"sha256:1\"," \
+    "\"revision\":1}]}"
+#define DELETED ",\"deletionTimestamp\":\"2024-01-01T00:00:00Z\""
+
+static void set_up_listless(struct fixture *f)
+{
+    set_up(f, LIST("Stack", STACK(FINALIZER DELETED, SPEC, HELD)), LIST("Cluster", ""));
+}
+
+/* Rancher's list is a list, and empty: that proves nothing. */
+static void a_cluster_is_gone_only_if_rancher_says_so_of_it(void **state)
+{
+    static const struct {
+        const char *name;
+        int status;
+        const char *body;
+        const char *says;
+    } rows[] = {
+        { "it is there", 200, CLUSTER("True"), "its list of clusters lacks it" },
+        { "Rancher serves no clusters at present", 404, "404 page not found",
+          "whether it is gone is not known" },
+        { "a 404 about something else", 404, REFUSED("NotFound", "404"),
+          "whether it is gone is not known" },
+        { "it may not be asked for", 403, REFUSED("Forbidden", "403"),
+          "herd.suse.com/abandon-clusters" },
+        { "no answer", 500, "", "whether it is gone is not known" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+
+        set_up_listless(&f);
+        scripted_api_say(f.api, "GET", "/v3/clusters/c-m-1", rows[i].status, rows[i].body);
+        start(&f);
+        wait_for(&f, "PATCH", rows[i].says);
+        rows_expect_int(rows[i].name, scripted_api_count(f.api, "PATCH", "\"finalizers\":"), 0);
+        tear_down(&f);
+    }
+}
+
+static void a_cluster_that_is_gone_is_skipped_with_an_event(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up_listless(&f);
+    scripted_api_say(f.api, "GET", "/v3/clusters/c-m-1", 404,
+                     "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"NotFound\",\"message\":"
+                     "\"no\",\"details\":{\"name\":\"c-m-1\"},\"code\":404}");
+    start(&f);
+    wait_for(&f, "PATCH", "\"finalizers\":[]");
+    wait_for(&f, "POST", "\"ClusterGone\"");
+    expect_in(&f, "as a warning", "POST", "\"ClusterGone\"", "\"Warning\"");
+    expect_in(&f, "with its name", "POST", "\"ClusterGone\"", "c-m-1: Rancher has no such cluster");
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +408,8 @@ int main(void)
         cmocka_unit_test(a_stack_that_cannot_be_is_told_so),
         cmocka_unit_test(a_refused_finalizer_is_tried_again_with_backoff),
         cmocka_unit_test(a_status_that_is_not_taken_is_tried_again_with_backoff),
+        cmocka_unit_test(a_cluster_is_gone_only_if_rancher_says_so_of_it),
+        cmocka_unit_test(a_cluster_that_is_gone_is_skipped_with_an_event),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
