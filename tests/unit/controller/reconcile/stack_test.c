@@ -335,10 +335,10 @@ static void a_status_that_is_not_taken_is_tried_again_with_backoff(void **state)
 }
 
 #define HELD                                                                                       \
-    ",\"status\":{\"phase\":\"Deployed\",\"observedGeneration\":1,\"targetClusters\":[\"c-m-1\"],"   \
-    "\"deployments\":[{\"chartName\":\"web\",\"clusterId\":\"c-m-1\",\"namespace\":\"web\","         \
-    "\"releaseName\":\"web\",\"status\":\"Deployed\",\"reason\":\"Deployed\",\"digest\":\"sha256:1\"," \
-    "\"revision\":1}]}"
+    ",\"status\":{\"phase\":\"Deployed\",\"observedGeneration\":1,\"targetClusters\":["                \
+    "\"c-m-1\"],\"deployments\":[{\"chartName\":\"web\",\"clusterId\":\"c-m-1\",\"namespace\":"         \
+    "\"web\",\"releaseName\":\"web\",\"status\":\"Deployed\",\"reason\":\"Deployed\",\"digest\":"      \
+    "\"sha256:1\",\"revision\":1}]}"
 #define DELETED ",\"deletionTimestamp\":\"2024-01-01T00:00:00Z\""
 
 static void set_up_listless(struct fixture *f)
@@ -391,7 +391,8 @@ static void a_cluster_that_is_gone_is_skipped_with_an_event(void **state)
     wait_for(&f, "PATCH", "\"finalizers\":[]");
     wait_for(&f, "POST", "\"ClusterGone\"");
     expect_in(&f, "as a warning", "POST", "\"ClusterGone\"", "\"Warning\"");
-    expect_in(&f, "with its name", "POST", "\"ClusterGone\"", "c-m-1: Rancher has no such cluster");
+    expect_in(&f, "with its name", "POST", "\"ClusterGone\"",
+              "c-m-1: Rancher has no such cluster");
     tear_down(&f);
 }
 
