@@ -4,6 +4,10 @@ PRESET ?= dev
 JOBS ?= $(shell nproc)
 RELEASE := build/release
 PROGRAMS := herd-webhook herd-controller herd-lab herd-devca
+# What it starts ends with make, also when make is killed.
+WITH_MAKE := setpriv --pdeathsig TERM
+# One build of a folder at a time: a second waits.
+IN_TURN := mkdir -p build && flock build/lock
 
 .PHONY: help deps build run demo test test-bare lint bench fuzz sim coverage crds install-crds clean
 
@@ -17,11 +21,12 @@ build: deps ## Build the programs, optimised and hardened: build/release/bin
 	@mkdir -p build; cmake --preset release -Wno-dev > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release -j $(JOBS) --target $(PROGRAMS)
 
+run: export CONTEXT := $(CONTEXT)
 run: build ## Lab, webhook, controller and the RAG example on this machine; CONTEXT=name uses your cluster
-	@CONTEXT='$(CONTEXT)' bash lab/run.sh run
+	@$(WITH_MAKE) bash lab/run.sh run
 
 demo: build ## The same with an end: shows refusals and a teardown too
-	@bash lab/run.sh demo
+	@CONTEXT= $(WITH_MAKE) bash lab/run.sh demo
 
 test: ## Every suite that this machine can run (PRESET=tsan, coverage)
 	@sh cmake/deps.sh test

@@ -7,6 +7,8 @@
 #
 # The product works on the API server of $state/kubeconfig. That is the lab's own; who sets lab_kubeconfig gets
 # the lab's there, and brings another one, as tests/cluster does.
+#
+# A program that is started again has the same data and the same ports, and its log grows.
 
 lab_flags=(${lab_flags[@]+"${lab_flags[@]}"})
 webhook_flags=(${webhook_flags[@]+"${webhook_flags[@]}"})
@@ -21,7 +23,7 @@ fail() {
   exit 1
 }
 
-# start NAME COMMAND...: in the background, with a log of its own that grows over restarts.
+# start NAME COMMAND...: in the background, with a log of its own.
 start() {
   local name=$1
   shift
@@ -29,6 +31,8 @@ start() {
   pid_of[$name]=$!
   started+=("$name")
 }
+
+alive() { [ -n "${pid_of[$1]:-}" ] && kill -0 "${pid_of[$1]}" 2>/dev/null; }
 
 # end NAME [SIGNAL]: and wait for its end. TERM, if end_with knows nothing else.
 end() {
@@ -47,6 +51,17 @@ end_all() {
   done
 }
 
+# how_ended NAME: of a program that ended by itself: its exit status or signal, and its last words.
+how_ended() {
+  local code=0 how
+  wait "${pid_of[$1]}" 2>/dev/null || code=$?
+  unset "pid_of[$1]"
+  how="ended with exit status $code"
+  ((code <= 128)) || how="was killed by SIG$(kill -l $((code - 128)))"
+  echo "herd-$1 $how; the end of $state/$1.log:"
+  tail -n 5 "$state/$1.log" | sed 's/^/  /'
+}
+
 # until_true SECONDS WHAT COMMAND...: ask again and again; fail with the newest log lines.
 until_true() {
   local what=$2 deadline=$((SECONDS + $1))
@@ -60,6 +75,39 @@ until_true() {
   done
 }
 
+# until_up NAME COMMAND...: ask again and again whether the program that was just started is there. If it ends
+# instead, or takes too long, say so; it is ended then.
+until_up() {
+  local name=$1 deadline=$((SECONDS + 30))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    alive "$name" || {
+      how_ended "$name" >&2
+      return 1
+    }
+    ((SECONDS < deadline)) || {
+      end "$name" KILL
+      echo "herd-$name did not come up within 30 s; the end of $state/$name.log:" >&2
+      tail -n 8 "$state/$name.log" | sed 's/^/  /' >&2
+      return 1
+    }
+    sleep 0.05
+  done
+}
+
+# more_than COUNT WORD FILE: whether WORD stands in more than COUNT lines.
+more_than() {
+  [ "$(grep -c "$2" "$3" 2>/dev/null || true)" -gt "$1" ]
+}
+
+# start_serving NAME COMMAND...: until it logs that it serves.
+start_serving() {
+  local before
+  before=$(grep -c serving "$state/$1.log" 2>/dev/null || true)
+  start "$@"
+  until_up "$1" more_than "${before:-0}" serving "$state/$1.log"
+}
+
 # port_of NAME KEY: a port from the program's newest "serving" line.
 port_of() {
   sed -n "s/.*serving.*[\" ]$2[\"]*[=:] *\"*\([0-9][0-9]*\).*/\1/p" "$state/$1.log" | tail -n 1
@@ -68,7 +116,6 @@ port_of() {
 k() { kubectl --kubeconfig "$state/kubeconfig" "$@"; }
 lab_k() { kubectl --kubeconfig "${lab_kubeconfig:-$state/kubeconfig}" "$@"; }
 
-# A second start takes the same data and, as env says, the same ports.
 start_lab() {
   local api=127.0.0.1:0 rancher=127.0.0.1:0
   if [ -e "$state/lab/env" ]; then
@@ -77,19 +124,17 @@ start_lab() {
   rm -f "$state/lab/ready"
   start lab "$bin/herd-lab" serve --data "$state/lab" --listen "$api" --rancher-listen "$rancher" \
     --kubeconfig "${lab_kubeconfig:-$state/kubeconfig}" --log-format text "${lab_flags[@]}"
-  until_true 30 "the lab's start" test -e "$state/lab/ready"
+  until_up lab test -e "$state/lab/ready" || return
   # shellcheck disable=SC1091
   . "$state/lab/env"
 }
 
 start_webhook() {
   [ -e "$state/certs/tls.crt" ] || "$bin/herd-devca" --folder "$state/certs"
-  rm -f "$state/webhook.log"
-  start webhook "$bin/herd-webhook" serve --listen "$service_ip:${webhook_port:-0}" \
-    --metrics-listen 127.0.0.1:0 --tls-cert-file "$state/certs/tls.crt" \
+  start_serving webhook "$bin/herd-webhook" serve --listen "$service_ip:${webhook_port:-0}" \
+    --metrics-listen "127.0.0.1:${webhook_metrics_port:-0}" --tls-cert-file "$state/certs/tls.crt" \
     --tls-key-file "$state/certs/tls.key" --kubeconfig "$state/kubeconfig" --log-format text \
-    --drain 100ms "${webhook_flags[@]}"
-  until_true 30 "the webhook's start" grep -q serving "$state/webhook.log"
+    --drain 100ms "${webhook_flags[@]}" || return
   webhook_port=$(port_of webhook port)
   webhook_metrics_port=$(port_of webhook metrics_port)
 }
@@ -113,17 +158,18 @@ EOF
 
 start_controller() {
   (umask 077 && printf '%s' "$HERD_LAB_RANCHER_TOKEN" >"$state/rancher-token")
-  local before
-  before=$(grep -c serving "$state/controller.log" 2>/dev/null || true)
-  start controller "$bin/herd-controller" --kubeconfig "$state/kubeconfig" \
+  start_serving controller "$bin/herd-controller" --kubeconfig "$state/kubeconfig" \
     --rancher-url "$HERD_LAB_RANCHER_URL" --rancher-token-file "$state/rancher-token" \
-    --rancher-ca-file "$HERD_LAB_RANCHER_CA" --metrics-listen 127.0.0.1:0 --log-format text \
-    "${controller_flags[@]}"
-  until_true 30 "the controller's start" more_than "${before:-0}" serving "$state/controller.log"
+    --rancher-ca-file "$HERD_LAB_RANCHER_CA" --metrics-listen "127.0.0.1:${controller_metrics_port:-0}" \
+    --log-format text "${controller_flags[@]}" || return
   controller_metrics_port=$(port_of controller metrics_port)
 }
 
-# more_than COUNT WORD FILE: whether WORD stands in more than COUNT lines.
-more_than() {
-  [ "$(grep -c "$2" "$3" 2>/dev/null || true)" -gt "$1" ]
+# Everything, from nothing to a webhook that is asked and a controller that works.
+start_product() {
+  start_lab
+  k apply -f manifests/crds/ >/dev/null
+  start_webhook
+  apply_webhook
+  start_controller
 }

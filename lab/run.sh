@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # run.sh MODE: the whole product on this machine, without a cluster.
 #
-#   run    lab, webhook, controller and the RAG example; stays up until SIGINT or SIGTERM
+#   run    lab, webhook, controller and the RAG example; stays up until SIGINT or SIGTERM, and starts again what
+#          ends by itself
 #   demo   the same, then refusals and a teardown; ends with 0, or 1 if anything was not as it should be
 #
 # State is in build/run/: kubeconfig, env (every address as a shell assignment), logs, data; `ready` appears
@@ -9,46 +10,84 @@
 # kubeconfig and Rancher (RANCHER_URL, RANCHER_TOKEN_FILE), and nothing else is started.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+[ "${HERD_GROUP:-}" = own ] || HERD_GROUP=own exec env --default-signal=INT bash lab/group.sh bash lab/run.sh "$@"
+unset HERD_GROUP
 
-mode=${1:?run or demo}
+mode=${1:-}
 bin=${HERD_BIN:-build/release/bin}
 state=${HERD_RUN_DIR:-build/run}
 lab_flags=(--time-scale "${TIME_SCALE:-0.05}")
 example=examples/rag-inference-stack.yaml
+programs=(lab webhook controller)
 # shellcheck source=lab/processes.sh
 . lab/processes.sh
 
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+bold='' plain=''
+[ ! -t 1 ] || bold=$'\033[1m' plain=$'\033[0m'
+say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 
 finish() {
   local code=$?
-  trap - EXIT INT TERM
+  trap - EXIT
+  trap '' INT TERM
   end_all
   rm -f "$state/ready"
   exit "$code"
 }
 
+# One at a time for each folder. What we start inherits the lock: nobody takes the folder from a program that is
+# still ending.
+take_folder() {
+  mkdir -p "$(dirname "$state")"
+  exec {lock}>>"$state.lock"
+  flock -n "$lock" ||
+    fail "$state/ is in use by another make run or make demo (process $(tail -n 1 "$state.lock")); end that one, or name another folder: HERD_RUN_DIR=build/run-2"
+  echo "$$" >"$state.lock"
+  rm -rf "$state"
+  mkdir -p "$state"
+}
+
 write_env() {
   {
     cat "$state/lab/env"
-    echo "KUBECONFIG=$PWD/$state/kubeconfig"
+    echo "KUBECONFIG=$(realpath "$state")/kubeconfig"
     echo "HERD_WEBHOOK_URL=https://127.0.0.1:$webhook_port"
     echo "HERD_WEBHOOK_METRICS_URL=http://127.0.0.1:$webhook_metrics_port"
     echo "HERD_CONTROLLER_METRICS_URL=http://127.0.0.1:$controller_metrics_port"
   } >"$state/env"
 }
 
-deploy_example() {
-  k apply -f "$example"
-  kubectl --kubeconfig "$state/kubeconfig" get stacks rag-inference -w &
-  local watcher=$!
-  k wait --for=condition=Ready stack/rag-inference --timeout=180s >/dev/null || {
-    kill "$watcher" 2>/dev/null || true
-    k describe stack rag-inference >&2
-    fail "rag-inference did not become Ready"
-  }
+# Follow rag-inference until it is Ready: a line whenever its phase or the count of its releases moves. Fails
+# when the watch ends before: the API server went away.
+follow() {
+  local watch watcher ready phase count message shown=''
+  exec {watch}< <(exec kubectl --kubeconfig "$state/kubeconfig" get stack rag-inference -w -o \
+    'jsonpath={.status.conditions[?(@.type=="Ready")].status}|{.status.phase}|{.status.ready}|{.status.message}{"\n"}' \
+    2>/dev/null)
+  watcher=$!
+  while IFS='|' read -r -t 60 ready phase count message <&"$watch"; do
+    if [ -n "$phase" ] && [ "$phase $count" != "$shown" ]; then
+      shown="$phase $count"
+      printf '%4s s  %-10s %-5s %s\n' "$((SECONDS - began))" "$phase" "$count" "$message"
+    fi
+    [ "$ready" != True ] || break
+  done
   kill "$watcher" 2>/dev/null || true
-  wait "$watcher" 2>/dev/null || true
+  exec {watch}<&-
+  [ "$ready" = True ]
+}
+
+deploy_example() {
+  local began=$SECONDS
+  say "kubectl apply -f $example"
+  k apply -f "$example"
+  until follow; do
+    ((SECONDS - began < 180)) || {
+      k describe stack rag-inference >&2 || true
+      fail "rag-inference did not become Ready within 180 s"
+    }
+    sleep 1
+  done
   touch "$state/ready"
 }
 
@@ -61,7 +100,8 @@ refuse() {
   printf '$ kubectl apply -f %s\n%s\n' "$1" "$answer"
 }
 
-demo() {
+story_of_demo() {
+  deploy_example
   say "kubectl get stacks"
   k get stacks
   k get stacks -o wide
@@ -74,45 +114,97 @@ demo() {
   refuse examples/rejected/missing-gpu.yaml
   say "Teardown, in reverse order"
   k delete stack rag-inference --wait --timeout=120s
-  grep -E 'uninstall' "$state/controller.log" | sed -e 's/^[^ ]* //' | head -n 12
+  sed -n 's/.*action=uninstall.* cluster=\([^ ]*\) .*release=\([^ ]*\).*/  uninstall \2 on \1/p' "$state/controller.log"
   [ -z "$(k get stacks --no-headers 2>/dev/null)" ] || fail "a Stack is left"
   say "Demo done"
 }
 
-main() {
-  if [ -n "${CONTEXT:-}" ]; then
-    exec "$bin/herd-controller" --context "$CONTEXT" --rancher-url "${RANCHER_URL:?set RANCHER_URL}" \
-      --rancher-token-file "${RANCHER_TOKEN_FILE:?set RANCHER_TOKEN_FILE}" --log-format text
-  fi
-  rm -rf "$state"
-  mkdir -p "$state"
-  trap finish EXIT
-  trap 'exit 0' INT TERM
-  start_lab
-  start_webhook
-  k apply -f manifests/crds/ >/dev/null
-  apply_webhook
-  start_controller
-  write_env
-  say "kubectl apply -f $example"
+story_of_run() {
   deploy_example
-  if [ "$mode" = demo ]; then
-    demo
-    return
-  fi
   say "rag-inference is Deployed"
   k get stacks
   cat <<EOF
 
-  export KUBECONFIG=$PWD/$state/kubeconfig
+  export KUBECONFIG=$(realpath "$state")/kubeconfig
   kubectl get stacks -o wide; kubectl describe stack rag-inference
 
 Rancher (simulated)  $HERD_LAB_RANCHER_URL    logs and addresses  $state/
 Ctrl-C ends everything.
 EOF
-  # `wait` comes back when a program ends, or for a signal.
-  wait -n || true
-  fail "a program ended by itself; logs are in $state/"
+}
+
+declare -A came=() pause=() due=()
+
+# later NAME: it ended; start it again after a pause that doubles for one that does not last.
+later() {
+  local name=$1
+  if ((SECONDS - ${came[$name]:-0} >= 60)); then
+    pause[$name]=1
+  else
+    pause[$name]=$((${pause[$name]:-0} * 2))
+    ((pause[$name] >= 1)) || pause[$name]=1
+    ((pause[$name] <= 30)) || pause[$name]=30
+  fi
+  due[$name]=$((SECONDS + pause[$name]))
+  echo "herd-$name starts again in ${pause[$name]} s"
+}
+
+# mind NAME: say how it ended, if it did; in `run` start it again when its pause is over.
+mind() {
+  local name=$1
+  ! alive "$name" || return 0
+  if [ -n "${pid_of[$name]:-}" ]; then
+    printf '\n'
+    how_ended "$name"
+    [ "$mode" = run ] || fail "herd-$name must not end by itself; logs are in $state/"
+    later "$name"
+  elif ((SECONDS >= due[$name])); then
+    came[$name]=$SECONDS
+    if "start_$name"; then
+      echo "herd-$name is back (process ${pid_of[$name]})"
+    else
+      later "$name"
+    fi
+  fi
+}
+
+# Until the demo's story has ended, or for ever.
+supervise() {
+  local story=$1 name code
+  while :; do
+    for name in "${programs[@]}"; do
+      mind "$name"
+    done
+    if [ -n "$story" ] && ! kill -0 "$story" 2>/dev/null; then
+      code=0
+      wait "$story" || code=$?
+      [ "$mode$code" = run0 ] || exit "$code"
+      story=
+    fi
+    # Comes back when a program ends, when the second is over, or for a signal.
+    sleep 1 &
+    wait -n 2>/dev/null || true
+  done
+}
+
+main() {
+  case $mode in
+    run | demo) ;;
+    *) fail "'$mode' is neither run nor demo" ;;
+  esac
+  if [ -n "${CONTEXT:-}" ]; then
+    [ -n "${RANCHER_URL:-}" ] && [ -n "${RANCHER_TOKEN_FILE:-}" ] ||
+      fail "CONTEXT=$CONTEXT needs RANCHER_URL=https://... and RANCHER_TOKEN_FILE=FILE too: the Rancher that owns the clusters"
+    exec "$bin/herd-controller" --context "$CONTEXT" --rancher-url "$RANCHER_URL" \
+      --rancher-token-file "$RANCHER_TOKEN_FILE" --log-format text
+  fi
+  take_folder
+  trap finish EXIT
+  trap 'exit 0' INT TERM
+  start_product
+  write_env
+  "story_of_$mode" &
+  supervise $!
 }
 
 main

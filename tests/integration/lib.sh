@@ -7,7 +7,12 @@
 #   says TEXT             $out must hold TEXT
 #   is GOT WANT           must be equal
 #   eventually COMMAND... must hold within a deadline; asked again and again
+#
+# A suite runs in a process group that nothing outlives (lab/group.sh), and in a folder that no other run has: STATE,
+# or one beside it while another run of the same suite has that.
 set -euo pipefail
+[ "${HERD_GROUP:-}" = own ] || HERD_GROUP=own exec env --default-signal=INT bash lab/group.sh bash "$0" "$@"
+unset HERD_GROUP
 
 rows=0
 sentence="(no row yet)"
@@ -15,6 +20,9 @@ deadline_s=${HERD_DEADLINE:-60}
 
 suite() {
   bin=$1 state=$2
+  mkdir -p "$(dirname "$state")"
+  exec {suite_lock}>>"$state.lock"
+  flock -n "$suite_lock" || state=$state.$$
   rm -rf "$state"
   mkdir -p "$state"
   lab_flags=(--time-scale 0.01)
@@ -22,19 +30,24 @@ suite() {
   # shellcheck source=lab/processes.sh
   . lab/processes.sh
   trap suite_end EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
 }
 
 suite_end() {
   local code=$?
   trap - EXIT
+  trap '' INT TERM
   end_all
-  if grep -lE 'ERROR: (Address|Thread|Leak|Undefined)|runtime error:|WARNING: ThreadSanitizer' "$state"/*.log 2>/dev/null; then
-    grep -hE -A 12 'ERROR: (Address|Thread|Leak)|runtime error:|WARNING: ThreadSanitizer' "$state"/*.log | head -n 40
+  local found='ERROR: (Address|Thread|Leak|Undefined)|runtime error:|WARNING: ThreadSanitizer'
+  if grep -rlE --include='*.log' "$found" "$state"; then
+    grep -rhE --include='*.log' -A 12 "$found" "$state" | head -n 40
     echo "a sanitizer found something: see $state/"
     code=1
   fi
   if [ "$code" = 0 ]; then
     echo "$rows passed, 0 failed"
+    case $state in *.$$) rm -rf "$state" ;; esac
   else
     echo "failed at: $sentence (logs in $state/)"
   fi
@@ -128,12 +141,4 @@ down() {
 counters() {
   curl -sS --cacert "$HERD_LAB_RANCHER_CA" -H "Authorization: Bearer $HERD_LAB_RANCHER_TOKEN" \
     "$HERD_LAB_RANCHER_URL/lab/counters"
-}
-
-start_product() {
-  start_lab
-  k apply -f manifests/crds/ >/dev/null
-  start_webhook
-  apply_webhook
-  start_controller
 }

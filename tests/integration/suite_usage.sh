@@ -64,6 +64,6 @@ usage 2 "deny, warn or off" "${webhook[@]}" "${good[@]}" --rule-severity graph.c
 
 row "a port in use is named"
 start lab "$bin/herd-lab" serve --data "$state/lab" --listen 127.0.0.1:0 --rancher-listen 127.0.0.1:0 --kubeconfig "$state/kubeconfig"
-until_true 30 "the lab" test -e "$state/lab/ready"
+until_up lab test -e "$state/lab/ready"
 . "$state/lab/env"
 usage 2 "address in use" "$bin/herd-webhook" serve --metrics-listen 127.0.0.1:0 "${good[@]}" --listen "${HERD_LAB_SERVER#https://}"

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# suite_supervise.sh: lab/run.sh, which is `make run` and `make demo`: programs that are killed, runs that are
+# interrupted, runs beside one another.
+. "$(dirname "$0")/lib.sh"
+suite "$1" "$2"
+export TIME_SCALE=0.02 HERD_BIN=$bin
+
+# begin NAME MODE: in the background, in a folder of its own; what it says is in NAME.txt.
+begin() {
+  HERD_RUN_DIR=$state/$1 bash lab/run.sh "$2" >"$state/$1.txt" 2>&1 {suite_lock}>&- &
+  runner=$!
+}
+
+# ends NAME CODE: the run that was begun ends so.
+ends() {
+  local code=0
+  wait "$runner" || code=$?
+  is "exit $code" "exit $2"
+  ok cat "$state/$1.txt"
+}
+
+has_said() { grep -qF "$2" "$state/$1.txt" || { tail -n 5 "$state/$1.txt"; return 1; }; }
+logged() { grep -q "$3" "$state/$1/$2.log"; }
+kr() { kubectl --kubeconfig "$state/$1/kubeconfig" "${@:2}"; }
+phase_is() { [ "$(kr "$1" get stack rag-inference -o 'jsonpath={.status.phase}')" = "$2" ]; }
+
+# murder NAME PROGRAM
+murder() { kill -KILL "$(pgrep -f "herd-$2 .*$state/$1/")"; }
+
+# nothing_of PATTERN: for eventually; no process has it in its command line.
+nothing_of() { ! pgrep -af "$1"; }
+
+row "make run says how the controller ended, starts it again, and the Stack ends Deployed"
+begin a run
+eventually logged a controller action=upgrade
+murder a controller
+eventually has_said a "herd-controller was killed by SIGKILL; the end of $state/a/controller.log:"
+eventually has_said a "herd-controller is back"
+eventually test -e "$state/a/ready"
+ok phase_is a Deployed
+
+row "so it does with the webhook and the lab, at the addresses that it had"
+env=$(cat "$state/a/env")
+murder a webhook
+eventually has_said a "herd-webhook is back"
+refused kr a apply -f examples/rejected/cycle.yaml
+says "the charts wait for one another"
+murder a lab
+eventually has_said a "herd-lab is back"
+eventually phase_is a Deployed
+is "$(cat "$state/a/env")" "$env"
+
+row "a second run in the same folder gets one line, and the first goes on"
+first=$runner
+begin_again() { HERD_RUN_DIR=$state/a bash lab/run.sh demo {suite_lock}>&-; }
+refused begin_again
+says "is in use by another make run or make demo"
+is "$(wc -l <<<"$out") line" "1 line"
+ok phase_is a Deployed
+
+row "a run in another folder is another run"
+begin b demo
+ends b 0
+says "Demo done"
+ok phase_is a Deployed
+
+row "SIGTERM ends make run with 0 and all that it started"
+runner=$first
+kill -TERM "$runner"
+ends a 0
+ok nothing_of "$state/a/"
+is "$(test -e "$state/a/ready" && echo ready)" ""
+
+row "make demo fails and says which program ended"
+begin c demo
+eventually logged c controller action=upgrade
+murder c controller
+ends c 1
+says "herd-controller was killed by SIGKILL"
+says "herd-controller must not end by itself"
+ok nothing_of "$state/c/"
+
+for signal in INT KILL; do
+  row "make demo leaves no process behind after SIG$signal"
+  begin d demo
+  eventually logged d controller action=upgrade
+  kill "-$signal" "$runner"
+  wait "$runner" 2>/dev/null || true
+  eventually nothing_of "$state/d/"
+done
+
+for signal in INT TERM KILL; do
+  row "a suite leaves no process behind after SIG$signal"
+  bash tests/integration/suite_lifecycle.sh "$bin" "$state/e" >"$state/e.txt" 2>&1 {suite_lock}>&- &
+  runner=$!
+  eventually logged e controller action=upgrade
+  kill "-$signal" "$runner"
+  wait "$runner" 2>/dev/null || true
+  eventually nothing_of "$state/e[/ ]?"
+done
+
+row "two runs of one suite do not disturb one another"
+for name in one two; do
+  bash tests/integration/suite_usage.sh "$bin" "$state/f" >"$state/$name.txt" 2>&1 {suite_lock}>&- &
+done
+wait
+ok grep -h "passed, 0 failed" "$state/one.txt" "$state/two.txt"
+is "$(wc -l <<<"$out") passed" "2 passed"
