@@ -180,6 +180,7 @@ start_cert_manager() {
     -f "$state/cluster/bin/cert-manager.files/" >/dev/null
   of_cluster "$name" create namespace cert-manager >/dev/null
   in_cluster_folder "$name-cert-manager" cert-manager --kubeconfig "$(kubeconfig_of "$name")"
+  until_true 30 "cert-manager's start in $name" grep -q 'Starting workers' "$state/$name-cert-manager.log"
   echo "cluster $name: cert-manager started in $(($(now_ms) - began)) ms"
 }
 

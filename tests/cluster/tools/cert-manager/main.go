@@ -18,14 +18,18 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
+	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/cert-manager/cert-manager/pkg/api"
+	certmanager "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	"github.com/cert-manager/cert-manager/pkg/controller"
 	"github.com/cert-manager/cert-manager/pkg/controller/cainjector"
 	"github.com/cert-manager/cert-manager/pkg/controller/certificaterequests/approver"
@@ -133,10 +137,27 @@ func addControllers(ctx context.Context, group *errgroup.Group, o options) error
 	return nil
 }
 
+// newScheme knows what the cainjector reads and writes.
+func newScheme() (*runtime.Scheme, error) {
+	known := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		scheme.AddToScheme, certmanager.AddToScheme, apiextensions.AddToScheme, apiregistration.AddToScheme,
+	} {
+		if err := add(known); err != nil {
+			return nil, err
+		}
+	}
+	return known, nil
+}
+
 // addInjector starts the cainjector: it writes the CA of a Certificate into what asks for it.
 func addInjector(ctx context.Context, group *errgroup.Group, config *rest.Config) error {
+	known, err := newScheme()
+	if err != nil {
+		return err
+	}
 	manager, err := ctrl.NewManager(util.RestConfigWithUserAgent(config, "cainjector"), ctrl.Options{
-		Scheme:  api.Scheme,
+		Scheme:  known,
 		Metrics: server.Options{BindAddress: "0"},
 		// Secrets are followed by their metadata, and read when one is needed.
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
