@@ -9,7 +9,8 @@ WITH_MAKE := setpriv --pdeathsig TERM
 # One build of a folder at a time: a second waits.
 IN_TURN := mkdir -p build && flock build/lock
 
-.PHONY: help deps build run demo test test-bare lint bench fuzz sim coverage crds install-crds clean
+.PHONY: help deps build run demo test test-bare lint bench fuzz sim coverage crds clean \
+	install-crds uninstall-crds deploy undeploy image docker-build docker-push
 
 help: ## List the habits
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -65,8 +66,30 @@ crds: ## Write manifests/crds and docs again from the tables
 	@cmake --build --preset dev -j $(JOBS) --target herd-crdgen
 	@build/dev/bin/herd-crdgen
 
-install-crds: ## Apply the CRDs to the current context
-	kubectl apply -f manifests/crds/
+# For all of these: KUBECTL=kubectl CONTEXT=name; for deploy also IMAGE, TAG, OVERLAY (manifests/deploy.sh).
+export KUBECTL CONTEXT IMAGE TAG OVERLAY TIMEOUT STACKS ENGINE
+install-crds: ## Apply the CRDs to the cluster (CONTEXT=name)
+	@bash manifests/deploy.sh install-crds
+
+uninstall-crds: ## Take the CRDs away; refuses while there are Stacks, unless STACKS=delete
+	@bash manifests/deploy.sh uninstall-crds
+
+deploy: ## CRDs, webhook, certificates, controller; waits until they run (IMAGE= TAG= CONTEXT=)
+	@bash manifests/deploy.sh deploy
+
+undeploy: ## Take Herd away, its webhook configurations first; CRDs and Stacks stay
+	@bash manifests/deploy.sh undeploy
+
+IMAGE_NAME = $(or $(IMAGE),herd)
+IMAGE_TAG = $(or $(TAG),0.1.0)
+image: build ## An OCI image of both programs: build/image/herd.tar; needs no container engine
+	@bash manifests/image/build.sh $(RELEASE)/bin build/image $(IMAGE_NAME) $(IMAGE_TAG)
+
+docker-build: image ## The image, in the store of docker, podman or buildah (IMAGE= TAG=)
+	@bash manifests/image/engine.sh load build/image/herd.tar $(IMAGE_NAME):$(IMAGE_TAG)
+
+docker-push: image ## The same, pushed to IMAGE's registry
+	@bash manifests/image/engine.sh push build/image/herd.tar $(IMAGE_NAME):$(IMAGE_TAG)
 
 clean: ## Remove everything that was built
 	rm -rf build

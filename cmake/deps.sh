@@ -5,7 +5,7 @@
 set -eu
 
 build="gcc libc6-dev cmake ninja-build pkg-config libmicrohttpd-dev libgnutls28-dev libcurl4-openssl-dev
-  libcjson-dev libyaml-dev libpcre2-dev libssl-dev libsqlite3-dev zlib1g-dev procps"
+  libcjson-dev libyaml-dev libpcre2-dev libssl-dev libsqlite3-dev zlib1g-dev procps ca-certificates"
 test="$build libcmocka-dev libasan8 libubsan1 libtsan2 curl openssl jq git"
 fuzz="$test clang libclang-rt-14-dev"
 bare="mmdebstrap"

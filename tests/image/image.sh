@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# image.sh BIN STATE: what manifests/image/build.sh makes is what a cluster may run.
+set -euo pipefail
+export LC_ALL=C
+
+bin=$1 state=$2
+source=$(cd "$(dirname "$0")/../.." && pwd)
+rows=0
+
+row() { rows=$((rows + 1)); sentence=$*; echo "- $*"; }
+wrong() { printf '%s\n  %s\n' "$sentence" "$*" >&2; exit 1; }
+is() { [ "$1" = "$2" ] || wrong "got '$1', want '$2'"; }
+
+command -v dpkg-query >/dev/null || { echo "skipped: not Debian, so there are no packages to make the image from"; exit 77; }
+rm -rf "$state"
+mkdir -p "$state"
+build() { bash "$source/manifests/image/build.sh" "$bin" "$1" registry.example.com/herd 1.2.3; }
+
+row "two builds give the same bytes, whatever the clock, the time zone and the umask"
+export SOURCE_DATE_EPOCH=1700000000
+build "$state/one" 2>"$state/one.log" || wrong "$(cat "$state/one.log")"
+(umask 077 && TZ=Asia/Tokyo LANG=C.UTF-8 build "$state/two") 2>"$state/two.log" || wrong "$(cat "$state/two.log")"
+cmp "$state/one/herd.tar" "$state/two/herd.tar" || wrong "they differ"
+cmp "$state/one/herd.spdx.json" "$state/two/herd.spdx.json" || wrong "the SBOMs differ"
+
+row "the layout's digests and sizes are true"
+layout=$state/layout root=$state/root
+mkdir -p "$layout" "$root"
+tar -xf "$state/one/herd.tar" -C "$layout"
+for blob in "$layout"/blobs/sha256/*; do
+  is "$(sha256sum <"$blob" | cut -d' ' -f1)" "${blob##*/}"
+done
+# blob JQ FILE: the blob that a descriptor names, of the size that it says.
+blob() {
+  local file size
+  file=$layout/blobs/sha256/$(jq -r "$1.digest" "$2" | cut -d: -f2)
+  size=$(jq -r "$1.size" "$2")
+  is "$(stat -c %s "$file")" "$size"
+  echo "$file"
+}
+manifest=$(blob '.manifests[0]' "$layout/index.json")
+config=$(blob .config "$manifest")
+layer=$(blob '.layers[0]' "$manifest")
+is "sha256:$(gzip -dc "$layer" | sha256sum | cut -d' ' -f1)" "$(jq -r '.rootfs.diff_ids[0]' "$config")"
+
+row "docker's older archive names the same files"
+is "$(jq -r '.[0].RepoTags[0]' "$layout/manifest.json")" registry.example.com/herd:1.2.3
+is "$layout/$(jq -r '.[0].Config' "$layout/manifest.json")" "$config"
+is "$layout/$(jq -r '.[0].Layers[0]' "$layout/manifest.json")" "$layer"
+
+row "it runs as a user without rights and says what it is"
+is "$(jq -r .config.User "$config")" 65532:65532
+is "$(jq -r '.config.Entrypoint[0]' "$config")" /usr/bin/herd-controller
+is "$(jq -r .created "$config")" 2023-11-14T22:13:20Z
+for label in title description version revision created licenses; do
+  [ "$(jq -r ".config.Labels[\"org.opencontainers.image.$label\"] | length" "$config")" -gt 3 ] || wrong "no label $label"
+done
+
+row "there are two programs and nothing else to run: no shell, nothing that gives rights"
+gzip -dc "$layer" | tar -xp --no-same-owner -C "$root"
+is "$(cd "$root/usr/bin" && echo *)" "herd-controller herd-webhook"
+is "$(find "$root" -type f -perm /111 -not -path '*/usr/bin/*' -not -name '*.so*')" ""
+is "$(find "$root" \( -perm /6000 -o -not -type l -perm /022 \))" ""
+is "$(tar -tvzf "$layer" | awk '$2 != "0/0"')" ""
+
+# inside COMMAND...: as the image's user, with its root and nothing else of this machine but /proc.
+inside() {
+  local map=()
+  [ "$(id -u)" = 0 ] || map=(--map-root-user)
+  unshare "${map[@]}" --mount --net sh -c 'mount --bind /proc "$0/proc" && exec env -i PATH=/usr/bin "$@"' \
+    "$root" "${chroot[@]}" "$root" "$@"
+}
+chroot=(/usr/sbin/chroot)
+[ "$(id -u)" != 0 ] || chroot=(/usr/sbin/chroot --userspec 65532:65532)
+
+row "both programs run in it, with its own loader and libraries"
+version=$(sed -n 's/^project(herd VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
+if ! inside /usr/bin/herd-webhook --version >/dev/null 2>"$state/inside.log" &&
+  grep -q 'unshare\|mount:' "$state/inside.log"; then
+  echo "  (not run: $(head -n 1 "$state/inside.log"))"
+else
+  for program in herd-webhook herd-controller; do
+    is "$(inside "/usr/bin/$program" --version)" "$program $version"
+    # The loader itself, asked which files it took.
+    loader=$(cd "$root" && find usr/lib usr/lib64 -name 'ld-linux*')
+    is "$(inside "/$loader" --list "/usr/bin/$program" | grep 'not found')" ""
+  done
+  out=$(inside /usr/bin/herd-controller 2>&1) && wrong "it must ask for --rancher-url"
+  case $out in *"--rancher-url is not set"*) ;; *) wrong "$out" ;; esac
+fi
+
+row "the SBOM names each file of a library with its digest, and a version for each package"
+sbom=$root/usr/share/sbom/herd.spdx.json
+cmp "$sbom" "$state/one/herd.spdx.json" || wrong "the one inside differs"
+is "$(jq -r .spdxVersion "$sbom")" SPDX-2.3
+(cd "$root" && find usr/lib usr/lib64 usr/bin -type f | sort) >"$state/files"
+while read -r file; do
+  is "$(jq -r --arg f "./$file" '.files[] | select(.fileName == $f) | .checksums[] | select(.algorithm == "SHA256").checksumValue' "$sbom")" \
+    "$(sha256sum <"$root/$file" | cut -d' ' -f1)"
+done <"$state/files"
+is "$(jq '[.packages[] | select((.versionInfo | length) == 0)] | length' "$sbom")" 0
+is "$(jq '([.packages[].SPDXID, .files[].SPDXID, .SPDXID]) as $ids | [.relationships[] | .spdxElementId, .relatedSpdxElement]
+  | map(select(. as $id | $ids | index($id) | not)) | length' "$sbom")" 0
+is "$(jq '[.packages[].SPDXID, .files[].SPDXID] | length - (unique | length)' "$sbom")" 0
+
+row "programs that were not built are asked for"
+mkdir -p "$state/none"
+if out=$(bash "$source/manifests/image/build.sh" "$state/none" "$state/three" herd 1 2>&1); then
+  wrong "an empty folder of programs was taken"
+fi
+case $out in *"run 'make build' first"*) ;; *) wrong "$out" ;; esac
+echo "$rows passed, 0 failed"
