@@ -2,12 +2,11 @@
 .DEFAULT_GOAL := help
 PRESET ?= dev
 JOBS ?= $(shell nproc)
-RELEASE := build/release
 PROGRAMS := herd-webhook herd-controller herd-lab herd-devca
 # What it starts ends with make, also when make is killed.
 WITH_MAKE := setpriv --pdeathsig TERM
-# One build of a folder at a time: a second waits.
-IN_TURN := mkdir -p build && flock build/lock
+# One build of a clone at a time.
+IN_TURN := mkdir -p build; flock -n build/lock true || echo 'another make builds here: waiting for it'; flock build/lock
 
 .PHONY: help deps build run demo test test-bare lint bench fuzz sim coverage crds clean \
 	install-crds uninstall-crds deploy undeploy image docker-build docker-push
@@ -19,20 +18,21 @@ deps: ## Install what building, running and testing need (Debian packages, by na
 	@sh cmake/deps.sh build
 
 build: deps ## Build the programs, optimised and hardened: build/release/bin
-	@mkdir -p build; cmake --preset release -Wno-dev > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-	@cmake --build --preset release -j $(JOBS) --target $(PROGRAMS)
+	@$(IN_TURN) cmake --preset release -Wno-dev > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@$(IN_TURN) cmake --build --preset release -j $(JOBS) --target $(PROGRAMS)
 
 run: export CONTEXT := $(CONTEXT)
 run: build ## Lab, webhook, controller and the RAG example on this machine; CONTEXT=name uses your cluster
 	@$(WITH_MAKE) bash lab/run.sh run
 
+demo: export CONTEXT :=
 demo: build ## The same with an end: shows refusals and a teardown too
-	@CONTEXT= $(WITH_MAKE) bash lab/run.sh demo
+	@$(WITH_MAKE) bash lab/run.sh demo
 
 test: ## Every suite that this machine can run (PRESET=tsan, coverage)
 	@sh cmake/deps.sh test
-	@cmake --preset $(PRESET) -Wno-dev
-	@cmake --build --preset $(PRESET) -j $(JOBS)
+	@$(IN_TURN) cmake --preset $(PRESET) -Wno-dev
+	@$(IN_TURN) cmake --build --preset $(PRESET) -j $(JOBS)
 	@ctest --preset $(PRESET) -j $(JOBS) --no-tests=error
 
 test-bare: ## The README's two commands in a bare Debian 12 root (needs root)

@@ -5,7 +5,7 @@
 set -eu
 
 build="gcc libc6-dev cmake ninja-build pkg-config libmicrohttpd-dev libgnutls28-dev libcurl4-openssl-dev
-  libcjson-dev libyaml-dev libpcre2-dev libssl-dev libsqlite3-dev zlib1g-dev procps ca-certificates"
+  libcjson-dev libyaml-dev libpcre2-dev libssl-dev libsqlite3-dev zlib1g-dev procps util-linux ca-certificates"
 test="$build libcmocka-dev libasan8 libubsan1 libtsan2 curl openssl jq git"
 fuzz="$test clang libclang-rt-14-dev"
 bare="mmdebstrap"
@@ -42,7 +42,9 @@ else
   exit 1
 fi
 echo "Installing:$missing"
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null 2>&1 || {
-  $as_root apt-get update -qq
-  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+# Another apt-get at work is waited for.
+apt_get="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300"
+$apt_get install -y --no-install-recommends $missing >/dev/null 2>&1 || {
+  $apt_get update
+  $apt_get install -y --no-install-recommends $missing >/dev/null
 }

@@ -1,13 +1,13 @@
 /* estate_test.c: the estate on a real store: an operation goes on through kills at any moment. */
+#include "support/loopback.h"
 #include "support/rows.h"
 
+#include "io/file.h"
 #include "io/log.h"
 #include "lab/estate/estate.h"
 #include "lab/estate/rancher/inside.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static int64_t now_ms = 1700000000000;
 
@@ -20,7 +20,8 @@ static int64_t fake_now(void *context)
 static const struct clock fake_clock = { fake_now, fake_now, NULL };
 
 struct world {
-    char folder[64];
+    struct arena *arena;
+    const char *folder;
     struct api *api;
     struct log *log;
     struct estate *estate;
@@ -34,14 +35,9 @@ static const struct str small_estate =
 static void start(struct world *world)
 {
     struct error err = { 0 };
-    char file[96];
-    FILE *yaml;
+    const char *file = str_fmt(world->arena, "%s/estate.yaml", world->folder).at;
 
-    snprintf(file, sizeof(file), "%s/estate.yaml", world->folder);
-    yaml = fopen(file, "w");
-    assert_non_null(yaml);
-    fwrite(small_estate.at, 1, small_estate.len, yaml);
-    fclose(yaml);
+    assert_int_equal(file_replace(file, small_estate, 0644, &err), 0);
     world->log = log_create(2, LOG_WARN, LOG_TEXT, &fake_clock, "estate-test");
     world->api = api_create(&(struct api_options){ world->folder, &fake_clock, world->log, 1 },
                             &err);
@@ -65,20 +61,18 @@ static void kill_world(struct world *world)
 
 static struct world new_world(double scale)
 {
-    struct world world = { .folder = "/tmp/herd-estate-test-XXXXXX", .scale = scale };
+    struct world world = { .arena = arena_create(0), .scale = scale };
 
-    assert_non_null(mkdtemp(world.folder));
+    world.folder = loopback_folder(world.arena);
     start(&world);
     return world;
 }
 
 static void end(struct world *world)
 {
-    char command[128];
-
     kill_world(world);
-    snprintf(command, sizeof(command), "rm -r '%s'", world->folder);
-    assert_int_equal(system(command), 0);
+    loopback_remove_folder(world->folder);
+    arena_free(world->arena);
 }
 
 /* Until nothing is due: what the estate's thread does, without a thread. */
