@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := help
 PRESET ?= dev
 JOBS ?= $(shell nproc)
+RELEASE := build/release
 PROGRAMS := herd-webhook herd-controller herd-lab herd-devca
 # What it starts ends with make, also when make is killed.
 WITH_MAKE := setpriv --pdeathsig TERM
@@ -21,7 +22,6 @@ build: deps ## Build the programs, optimised and hardened: build/release/bin
 	@$(IN_TURN) cmake --preset release -Wno-dev > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@$(IN_TURN) cmake --build --preset release -j $(JOBS) --target $(PROGRAMS)
 
-run: export CONTEXT := $(CONTEXT)
 run: build ## Lab, webhook, controller and the RAG example on this machine; CONTEXT=name uses your cluster
 	@$(WITH_MAKE) bash lab/run.sh run
 
