@@ -33,6 +33,7 @@ struct arena {
     size_t budget;
     size_t used;
     size_t fail_at;
+    bool secret;
     struct deferred *deferred; /* newest first */
     jmp_buf *escape; /* where work that passes the budget is abandoned to; NULL outside arena_run */
 };
@@ -45,11 +46,23 @@ struct arena *arena_create(size_t budget_bytes)
     return arena;
 }
 
-static void free_older(struct block *block)
+void arena_keep_secret(struct arena *arena)
+{
+    arena->secret = true;
+}
+
+static void wipe(const struct arena *arena, struct block *block)
+{
+    if (arena->secret)
+        explicit_bzero(block->at, block->used);
+}
+
+static void free_from(const struct arena *arena, struct block *block)
 {
     while (block) {
         struct block *older = block->older;
 
+        wipe(arena, block);
         free(block);
         block = older;
     }
@@ -70,7 +83,7 @@ void arena_free(struct arena *arena)
     if (!arena)
         return;
     release_deferred(arena);
-    free_older(arena->newest);
+    free_from(arena, arena->newest);
     free(arena);
 }
 
@@ -78,7 +91,8 @@ void arena_reset(struct arena *arena)
 {
     release_deferred(arena);
     if (arena->newest) {
-        free_older(arena->newest->older);
+        free_from(arena, arena->newest->older);
+        wipe(arena, arena->newest);
         arena->newest->older = NULL;
         arena->newest->used = 0;
         if (arena->newest->capacity > BLOCK_BYTES_MAX) {

@@ -23,6 +23,9 @@ struct arena *arena_create(size_t budget_bytes);
 void arena_free(struct arena *arena);
 AUTO_DEFINE(arena_free, struct arena *)
 
+/* From now on it holds secrets: its memory is zeroed before it is given back or used anew. */
+void arena_keep_secret(struct arena *arena);
+
 /* Forget everything that was allocated and keep one block for the next use. */
 void arena_reset(struct arena *arena);
 

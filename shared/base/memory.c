@@ -51,3 +51,22 @@ void mem_free(void *held)
 {
     free(held);
 }
+
+void *mem_resize_secret(void *held, size_t held_bytes, size_t bytes)
+{
+    void *memory = malloc(bytes ? bytes : 1);
+
+    if (!memory)
+        mem_exhausted("heap");
+    if (held)
+        memcpy(memory, held, held_bytes < bytes ? held_bytes : bytes);
+    mem_free_secret(held, held_bytes);
+    return memory;
+}
+
+void mem_free_secret(void *held, size_t held_bytes)
+{
+    if (held)
+        explicit_bzero(held, held_bytes);
+    free(held);
+}

@@ -17,6 +17,9 @@ void *mem_resize(void *held, size_t bytes);
 /* A copy of `bytes` bytes with a NUL behind them. */
 char *mem_copy(const void *from, size_t bytes);
 void mem_free(void *held);
+/* For what held secrets: its `held_bytes` are zeroed before they are given back. */
+void *mem_resize_secret(void *held, size_t held_bytes, size_t bytes);
+void mem_free_secret(void *held, size_t held_bytes);
 
 /* End the process as exhaustion does. `what` is a constant text. */
 _Noreturn void mem_exhausted(const char *what);

@@ -156,13 +156,16 @@ static void free_call(struct http_call *call)
     } else if (call->easy) {
         curl_easy_cleanup(call->easy);
     }
+    /* A token is among them. */
+    for (struct curl_slist *header = call->headers; header; header = header->next)
+        explicit_bzero(header->data, strlen(header->data));
     curl_slist_free_all(call->headers);
     curl_slist_free_all(call->connect_to);
     loop_timer_free(call->silence);
     mem_free(call->peer);
     mem_free(call->method);
-    mem_free(call->sent_body);
-    mem_free(call->answer);
+    mem_free_secret(call->sent_body, call->sent_len);
+    mem_free_secret(call->answer, call->answer_len);
     mem_free(call);
 }
 

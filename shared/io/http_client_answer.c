@@ -19,7 +19,7 @@ static bool collect(struct http_call *call, struct str piece)
 
         while (capacity < call->answer_len + piece.len + 1)
             capacity *= 2;
-        call->answer = mem_resize(call->answer, capacity);
+        call->answer = mem_resize_secret(call->answer, call->answer_len, capacity);
         call->answer_capacity = capacity;
     }
     memcpy(call->answer + call->answer_len, piece.at, piece.len);

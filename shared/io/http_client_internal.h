@@ -54,7 +54,8 @@ struct http_call {
     struct curl_slist *connect_to;
     char *peer; /* scheme://host:port, for messages */
     char *method;
-    char *sent_body;
+    char *sent_body; /* this and the answer may hold Secrets: zeroed at the end */
+    size_t sent_len;
     struct loop_timer *silence;
     int64_t silence_ms;
     int64_t heard_ms;     /* when the last byte moved */

@@ -207,6 +207,7 @@ static int set_method(struct http_call *call, const struct http_request *request
     if (request->body.len || strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 ||
         strcmp(method, "PATCH") == 0) {
         call->sent_body = mem_copy(request->body.at, request->body.len);
+        call->sent_len = request->body.len;
         curl_easy_setopt(easy, CURLOPT_POST, 1L);
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len);
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->sent_body);

@@ -88,11 +88,11 @@ void watch_lines_free(struct watch_lines *lines)
 {
     if (!lines)
         return;
-    mem_free(lines->bytes);
+    mem_free_secret(lines->bytes, lines->capacity);
     mem_free(lines);
 }
 
-/* Room for `more` bytes at the end. What one huge line needed is not kept for ever. */
+/* Room for `more` bytes at the end. Any line may be of a Secret. What one huge line needed is not kept for ever. */
 static void make_room(struct watch_lines *lines, size_t more)
 {
     size_t held = lines->end - lines->from;
@@ -108,7 +108,7 @@ static void make_room(struct watch_lines *lines, size_t more)
 
         while (capacity < need)
             capacity *= 2;
-        lines->bytes = mem_resize(lines->bytes, capacity);
+        lines->bytes = mem_resize_secret(lines->bytes, lines->capacity, capacity);
         lines->capacity = capacity;
     }
 }

@@ -15,6 +15,7 @@ struct kube_object {
     uint32_t hash; /* of the key */
     uint32_t kept_len;
     uint16_t namespace_len, name_len, uid_len, version_len;
+    bool secret;
     char bytes[];
 };
 
@@ -65,6 +66,11 @@ struct kube_object *kube_object_create(struct str namespace_, struct str name, s
     return object;
 }
 
+void kube_object_keep_secret(struct kube_object *object)
+{
+    object->secret = true;
+}
+
 struct kube_object *kube_object_ref(struct kube_object *object)
 {
     if (object)
@@ -74,8 +80,14 @@ struct kube_object *kube_object_ref(struct kube_object *object)
 
 void kube_object_unref(struct kube_object *object)
 {
-    if (object && atomic_fetch_sub_explicit(&object->refs, 1, memory_order_acq_rel) == 1)
-        mem_free(object);
+    if (!object || atomic_fetch_sub_explicit(&object->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    if (object->secret) {
+        struct str kept = kube_object_kept(object);
+
+        explicit_bzero((char *)(uintptr_t)kept.at, kept.len);
+    }
+    mem_free(object);
 }
 
 struct str kube_object_key(const struct kube_object *object)

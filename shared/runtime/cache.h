@@ -13,6 +13,8 @@ struct kube_object;
 
 struct kube_object *kube_object_create(struct str namespace_, struct str name, struct str uid,
                                        struct str resource_version, struct str kept);
+/* What was kept is secret: zeroed before its memory is given back. */
+void kube_object_keep_secret(struct kube_object *object);
 struct kube_object *kube_object_ref(struct kube_object *object);
 void kube_object_unref(struct kube_object *object);
 AUTO_DEFINE(kube_object_unref, struct kube_object *)

@@ -113,6 +113,10 @@ static void put_object(struct informer *informer, struct arena *arena, struct js
 
     struct kube_object *after = kube_object_create(meta.namespace_, meta.name, meta.uid,
                                                    meta.resource_version, strbuf_str(&kept));
+
+    if (informer->options.secret)
+        kube_object_keep_secret(after);
+
     AUTO(kube_object_unref) struct kube_object *before = kube_cache_put(informer->cache, after);
 
     tell_change(informer, before, after);
@@ -183,6 +187,10 @@ static void on_list(void *context, const struct kube_answer *answer)
     struct json items;
 
     informer->call = NULL;
+    if (informer->options.secret) {
+        arena_keep_secret(arena);
+        arena_keep_secret(item_arena);
+    }
     if (err.code == ERROR_NONE)
         (void)read_page(arena, answer->body, &items, &input, &err);
     if (err.code != ERROR_NONE) {
@@ -407,6 +415,8 @@ struct informer *informer_create(const struct informer_options *options)
     informer->strings = arena_create(0);
     informer->scratch = arena_create(0);
     copy_options(informer, options);
+    if (options->secret)
+        arena_keep_secret(informer->scratch);
     informer->heard_ms = -1;
     informer->page_limit = options->page_limit ? options->page_limit : LIMIT_LIST_PAGE;
     informer->cache = kube_cache_create();

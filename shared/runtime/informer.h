@@ -34,6 +34,7 @@ struct informer_options {
      * time. 0 = two thirds and one third of LIMIT_WATCH_DEAD_TIME. */
     int64_t probe_after_ms;
     int64_t probe_answer_ms;
+    bool secret; /* what is read and kept is zeroed before its memory is given back */
     uint32_t page_limit; /* 0 = LIMIT_LIST_PAGE */
 };
 

@@ -222,6 +222,7 @@ void rancher_upgrade(struct rancher_client *rancher, struct str cluster_id,
     struct strbuf path =
         steve_path(arena, cluster_id, "clusterrepos", upgrade->repo_name, STR(""));
 
+    arena_keep_secret(arena); /* the body has the values */
     strbuf_lit(&path, "?action=upgrade");
     kube_client_raw(rancher->kube, "POST", strbuf_str(&path), "application/json",
                     wire_upgrade_body(arena, upgrade), ACTION_TIME_MS, finish,

@@ -119,6 +119,25 @@ static void runs_nest(void **state)
     (void)state;
 }
 
+static void secrets_are_gone_after_a_reset(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct strbuf buf;
+
+    arena_alloc(arena, 20 * 1024); /* the block that is kept is not the first */
+    arena_keep_secret(arena);
+    buf = strbuf_new(arena, 8);
+    for (int i = 0; i < 100; i++)
+        strbuf_lit(&buf, "hunter22"); /* grows: older places hold parts of it, too */
+
+    const char *at = strbuf_str(&buf).at;
+
+    arena_reset(arena);
+    for (size_t i = 0; i < buf.len; i++)
+        assert_int_equal(at[i], 0);
+    (void)state;
+}
+
 static void lists_keep_what_was_pushed(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -141,6 +160,7 @@ int main(void)
         cmocka_unit_test(each_allocation_can_be_the_one_that_fails),
         cmocka_unit_test(runs_nest),
         cmocka_unit_test(lists_keep_what_was_pushed),
+        cmocka_unit_test(secrets_are_gone_after_a_reset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
