@@ -32,6 +32,7 @@ struct call {
     struct str chart_name;
     struct str release; /* namespace/name */
     struct str version; /* as asked */
+    struct str secret_versions; /* of the values that were sent */
     struct str mark;    /* in `under_way`, or a question of the cluster's lookups */
     void (*ended)(void *context, const struct error *error, int64_t retry_after_ms);
     void *context; /* of `ended`, which only writes of the Stack itself tell */
@@ -93,9 +94,11 @@ static struct call *call_new(struct actor *actor, const struct acting *acting,
     struct str cluster_id = action->cluster == UINT32_MAX
                                 ? STR("")
                                 : acting->observed->clusters.items[action->cluster].id;
+    struct str secret_versions = action->desired ? action->desired->secret_versions : STR("");
     struct call *call =
         mem_alloc(sizeof(*call) + acting->key.len + uid.len + cluster_id.len +
-                  action->chart_name.len + release.len + action->version.len + mark.len);
+                  action->chart_name.len + release.len + action->version.len + mark.len +
+                  secret_versions.len);
     char *at = (char *)(call + 1);
 
     *call = (struct call){
@@ -108,6 +111,7 @@ static struct call *call_new(struct actor *actor, const struct acting *acting,
         .chart_name = put(&at, action->chart_name),
         .release = put(&at, release),
         .version = put(&at, action->version),
+        .secret_versions = put(&at, secret_versions),
         .mark = put(&at, mark),
         .ended = acting->ended,
         .context = acting->context,
@@ -130,6 +134,22 @@ static void note_refusal(struct actor *actor, struct str key, struct note note)
 {
     notes_add(actor->notes, key, &note);
     actor->options.again(actor->options.context, key);
+}
+
+/* The answer without what its words may tell of Secrets. */
+static struct rancher_outcome shown_outcome(const struct call *call, struct arena *arena,
+                                            const struct rancher_outcome *outcome)
+{
+    const struct actor_options *options = &call->actor->options;
+    struct rancher_outcome shown = *outcome;
+
+    if (outcome->result != RANCHER_DONE && call->secret_versions.len) {
+        struct str words = options->shown(options->context, arena, call->key, call->chart_name,
+                                          call->secret_versions, str_of(outcome->error.text));
+
+        error_set(&shown.error, outcome->error.code, "%.*s", STR_ARG(words));
+    }
+    return shown;
 }
 
 static void count(struct call *call, enum rancher_result result)
@@ -175,10 +195,13 @@ static void keep_room(const struct call *call, enum rancher_result result)
 
 /* Upgrades, uninstalls and removed locks. What was done shows as an Operation, what is unknown as
  * one or as nothing; only a refusal leaves no trace out there. */
-static void on_changed(void *context, const struct rancher_outcome *outcome)
+static void on_changed(void *context, const struct rancher_outcome *answer)
 {
     struct call *call = context;
     struct actor *actor = call->actor;
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const struct rancher_outcome shown = shown_outcome(call, arena, answer);
+    const struct rancher_outcome *outcome = &shown;
 
     count(call, outcome->result);
     log_outcome(call, outcome);

@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "controller/reconcile/kept_stack.h"
+#include "controller/reconcile/values.h"
 
 #include <stdlib.h>
 
@@ -274,97 +275,26 @@ static void observe_clusters(struct gathering *g)
         observed_clusters_push(&observed->clusters, observe_cluster(g, g->cluster_ids.items[i]));
 }
 
-struct reference_source {
-    enum topic_kind kind;
-    const char *name;      /* for messages */
-    const char *not_found; /* the reason */
-};
-
-static const struct reference_source from_config_map = { TOPIC_CONFIG_MAP, "ConfigMap",
-                                                         "ConfigMapNotFound" };
-static const struct reference_source from_secret = { TOPIC_SECRET, "Secret", "SecretNotFound" };
-
-/* False: the values cannot be had; `values` says why. */
-static bool take_reference(struct gathering *g, const struct reference_source *source,
-                           const struct name_ref *ref, struct values_source *ret_source,
-                           bool *ret_skip, struct observed_values *values)
+/* Values may stand in what Helm says, which is where they are hidden: a Stack that goes reads none,
+ * and of its releases the plan shows nothing that could hold one. */
+static void hide_secrets(struct gathering *g, const struct values_reader *reader)
 {
-    struct str object = kube_key(g->arena, g->to->stack->meta.namespace_, ref->name);
-    struct str key = ref->key.len ? ref->key : STR("values.yaml");
-    struct str shown = str_fmt(g->arena, "%s %.*s", source->name, STR_ARG(object));
-    struct str text;
-
-    *ret_skip = false;
-    switch (references_read(g->sources->references, g->arena, source->kind, object, key, &text)) {
-    case REFERENCE_READ:
-        *ret_source = (struct values_source){ shown, text };
-        return true;
-    case REFERENCE_ABSENT:
-        *ret_skip = ref->optional;
-        values->reason = str_of(source->not_found);
-        values->message = str_fmt(g->arena, "%.*s does not exist; create it, or mark the "
-                                  "reference optional", STR_ARG(shown));
-        return ref->optional;
-    case REFERENCE_NO_KEY:
-        *ret_skip = ref->optional;
-        values->reason = STR("ValuesInvalid");
-        values->message = str_fmt(g->arena, "%.*s has no key %.*s; it has: %.*s", STR_ARG(shown),
-                                  STR_ARG(key), STR_ARG(text.len ? text : STR("none")));
-        return ref->optional;
-    case REFERENCE_BROKEN:
-        values->reason = STR("ValuesInvalid");
-        values->message = str_fmt(g->arena, "%.*s: its key %.*s cannot be decoded",
-                                  STR_ARG(shown), STR_ARG(key));
-        return false;
-    case REFERENCE_UNREAD:
-        g->to->settling = g->to->settling || text.len == 0;
-        values->reason = STR("ValuesUnread");
-        values->message = text.len ? str_fmt(g->arena, "%.*s cannot be read: %.*s",
-                                             STR_ARG(shown), STR_ARG(text))
-                                   : str_fmt(g->arena, "%.*s is being read", STR_ARG(shown));
-        return false;
-    }
-    return false;
+    if (!g->deleting && words_are_there(&g->to->observed))
+        words_hide(values_mask(reader), g->arena, g->to->stack->meta.uid, &g->to->observed);
 }
 
-static bool take_references(struct gathering *g, const struct reference_source *source,
-                            const struct name_refs *refs, struct values_source *into,
-                            uint32_t *count, struct observed_values *values)
+static void observe_values(struct gathering *g)
 {
-    for (uint32_t i = 0; i < refs->count; i++) {
-        bool skip;
+    const struct charts *charts = &g->to->stack->spec.charts;
+    struct values_reader reader = { g->arena, g->sources->references, g->to->stack, false };
 
-        if (!take_reference(g, source, &refs->items[i], &into[*count], &skip, values))
-            return false;
-        if (!skip)
-            ++*count;
-    }
-    return true;
-}
-
-static struct observed_values observe_values(struct gathering *g, const struct chart *chart)
-{
-    const struct chart_values *wanted = &chart->values;
-    uint32_t count = 0;
-    struct values_source *sources =
-        arena_array(g->arena, struct values_source,
-                    wanted->config_map_refs.count + wanted->secret_refs.count + 1);
-    struct observed_values values = { .json = STR("{}"), .reason = STR(""), .message = STR("") };
-    struct error err = { .code = ERROR_NONE };
-
-    if (g->deleting ||
-        !take_references(g, &from_config_map, &wanted->config_map_refs, sources, &count,
-                         &values) ||
-        !take_references(g, &from_secret, &wanted->secret_refs, sources, &count, &values))
-        return values;
-    if (release_values(g->arena, sources, count, wanted->inline_, &values.json, &err) < 0) {
-        values.reason = STR("ValuesInvalid");
-        values.message = str_dup(g->arena, str_of(err.text));
-        return values;
-    }
-    values.ready = true;
-    values.reason = values.message = STR("");
-    return values;
+    g->to->observed.values = arena_array(g->arena, struct observed_values, charts->count + 1);
+    for (uint32_t i = 0; i < charts->count; i++)
+        g->to->observed.values[i] = g->deleting
+                                        ? (struct observed_values){ .json = STR("{}") }
+                                        : values_read(&reader, &charts->items[i]);
+    g->to->settling = g->to->settling || reader.settling;
+    hide_secrets(g, &reader);
 }
 
 static struct observed_stack observe_stack(struct gathering *g, struct str name)
@@ -398,7 +328,6 @@ static void observe(struct gathering *g, int64_t now_wall_ms)
 
     *observed = (struct observed){
         .now_ms = now_wall_ms,
-        .values = arena_array(g->arena, struct observed_values, spec->charts.count + 1),
         .stacks = observed_stacks_new(g->arena, spec->depends_on.count),
         .before = &g->to->before,
         .problems = &g->to->verdict.problems,
@@ -406,8 +335,7 @@ static void observe(struct gathering *g, int64_t now_wall_ms)
         .cluster_operations_max = g->sources->cluster_operations_max,
     };
     observe_clusters(g);
-    for (uint32_t i = 0; i < spec->charts.count; i++)
-        observed->values[i] = observe_values(g, &spec->charts.items[i]);
+    observe_values(g);
     for (uint32_t i = 0; i < spec->depends_on.count; i++)
         observed_stacks_push(&observed->stacks, observe_stack(g, spec->depends_on.items[i].name));
 }
@@ -433,4 +361,21 @@ int gather(const struct gather_sources *sources, struct arena *arena,
     say_interest(&g);
     observe(&g, now_wall_ms);
     return 0;
+}
+
+struct str gather_shown(const struct gather_sources *sources, struct arena *arena,
+                        const struct kube_object *object, struct str chart_name,
+                        struct str secret_versions, struct str words)
+{
+    struct gathered gathered;
+    struct gathering g = { .sources = sources, .arena = arena, .to = &gathered };
+    struct error ignored = { .code = ERROR_NONE };
+    struct values_reader reader = { .arena = arena, .references = sources->references };
+
+    if (secret_versions.len == 0 || words.len == 0)
+        return words;
+    if (!object || judge(&g, object, &ignored) < 0)
+        return STR(WORDS_WITHHELD);
+    reader.stack = gathered.stack;
+    return values_shown(&reader, chart_name, secret_versions, words);
 }

@@ -40,5 +40,9 @@ struct gathered {
 int gather(const struct gather_sources *sources, struct arena *arena,
            const struct kube_object *object, int64_t now_wall_ms, int64_t now_ms,
            struct gathered *ret_gathered, struct error *err);
+/* See values_shown; `object` is the Stack, or NULL if it is gone. */
+struct str gather_shown(const struct gather_sources *sources, struct arena *arena,
+                        const struct kube_object *object, struct str chart_name,
+                        struct str secret_versions, struct str words);
 
 #endif

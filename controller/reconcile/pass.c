@@ -305,10 +305,9 @@ static void write_status(struct pass *pass)
     kube_client_call(pass->r->options.api, &patch, on_status_written, pass);
 }
 
-static int make_plan(struct pass *pass, struct error *err)
+static struct gather_sources sources_of(const struct stack_reconciler *r)
 {
-    struct stack_reconciler *r = pass->r;
-    const struct gather_sources sources = {
+    return (struct gather_sources){
         .stacks = informer_cache(r->stacks),
         .estate = r->estate,
         .references = r->references,
@@ -317,6 +316,22 @@ static int make_plan(struct pass *pass, struct error *err)
         .cluster_operations_max = r->options.cluster_operations_max,
         .plain_http_allowed = r->options.plain_http_allowed,
     };
+}
+
+struct str pass_shown(void *context, struct arena *arena, struct str key, struct str chart_name,
+                      struct str secret_versions, struct str words)
+{
+    const struct stack_reconciler *r = context;
+    const struct gather_sources sources = sources_of(r);
+
+    return gather_shown(&sources, arena, kube_cache_get(informer_cache(r->stacks), key), chart_name,
+                        secret_versions, words);
+}
+
+static int make_plan(struct pass *pass, struct error *err)
+{
+    struct stack_reconciler *r = pass->r;
+    const struct gather_sources sources = sources_of(r);
     struct gathered *gathered = &pass->gathered;
     int64_t now_wall_ms = clock_wall_ms(loop_clock(r->options.loop));
 

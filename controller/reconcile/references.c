@@ -79,9 +79,13 @@ static void tell(struct reference *reference)
                      str_make(reference->name, reference->name_len));
 }
 
+/* Of a Secret its version alone is news, too: it stands in digests (stack/release.h). */
 static void data_changed(void *context, struct kube_object *before, struct kube_object *after)
 {
-    if (!before || !after || !str_eq(kube_object_kept(before), kube_object_kept(after)))
+    const struct reference *reference = context;
+
+    if (!before || !after || reference->kind == TOPIC_SECRET ||
+        !str_eq(kube_object_kept(before), kube_object_kept(after)))
         tell(context);
 }
 
@@ -107,6 +111,7 @@ void references_open(struct references *references, enum topic_kind kind, struct
         .client = references->options.api,
         .resource = kind == TOPIC_SECRET ? secrets : config_maps,
         .seed = references->options.seed ^ str_hash(name),
+        .secret = kind == TOPIC_SECRET,
         .keep = keep_data,
         .on_change = data_changed,
         .on_synced = synced,
@@ -140,43 +145,55 @@ static struct str keys_of(struct arena *arena, struct json data)
     return str_shown(arena, strbuf_str(&out), 200);
 }
 
-enum reference_state references_read(const struct references *references, struct arena *arena,
-                                     enum topic_kind kind, struct str name, struct str key,
-                                     struct str *ret_text)
+static struct reference_found found(enum reference_state state, struct str text)
 {
-    const struct reference *reference = dict_get(references->held[kind], name);
+    return (struct reference_found){ state, text, STR("") };
+}
+
+/* What stands under the key of an object that is there. */
+static struct reference_found read_key(struct arena *arena, enum topic_kind kind,
+                                       const struct kube_object *object, struct str key)
+{
     struct error err = { .code = ERROR_NONE };
+    struct reference_found read = found(REFERENCE_READ, STR(""));
     struct json data;
 
-    *ret_text = STR("");
-    if (!reference)
-        return REFERENCE_UNREAD;
-    if (!informer_synced(reference->informer)) {
-        const struct error *trouble = informer_trouble(reference->informer);
-
-        if (trouble->code != ERROR_NONE)
-            *ret_text = str_dup(arena, str_of(trouble->text));
-        return REFERENCE_UNREAD;
-    }
-
-    const struct kube_object *object = kube_cache_get(informer_cache(reference->informer), name);
-
-    if (!object)
-        return REFERENCE_ABSENT;
     if (json_read(arena, str_dup(arena, kube_object_kept(object)), &json_limits_default, &data,
                   &err) < 0)
-        return REFERENCE_BROKEN;
+        return found(REFERENCE_BROKEN, STR(""));
 
     struct json value = json_get(data, key);
 
-    if (!json_is(value, JSON_STRING)) {
-        *ret_text = keys_of(arena, data);
-        return REFERENCE_NO_KEY;
+    /* The names of a Secret's keys may tell as much as their values. */
+    if (!json_is(value, JSON_STRING))
+        return found(REFERENCE_NO_KEY, kind == TOPIC_SECRET ? STR("") : keys_of(arena, data));
+    read.text = json_str(value);
+    if (kind == TOPIC_SECRET && base64_decode(arena, json_str(value), &read.text, &err) < 0)
+        return found(REFERENCE_BROKEN, STR(""));
+    read.version = str_fmt(arena, "%.*s/%.*s", STR_ARG(kube_object_uid(object)),
+                           STR_ARG(kube_object_resource_version(object)));
+    return read;
+}
+
+struct reference_found references_read(const struct references *references, struct arena *arena,
+                                       enum topic_kind kind, struct str name, struct str key)
+{
+    const struct reference *reference = dict_get(references->held[kind], name);
+    const struct kube_object *object;
+
+    if (kind == TOPIC_SECRET)
+        arena_keep_secret(arena);
+    if (!reference)
+        return found(REFERENCE_UNREAD, STR(""));
+    if (!informer_synced(reference->informer)) {
+        const struct error *trouble = informer_trouble(reference->informer);
+
+        return found(REFERENCE_UNREAD, trouble->code != ERROR_NONE
+                                           ? str_dup(arena, str_of(trouble->text))
+                                           : STR(""));
     }
-    *ret_text = json_str(value);
-    if (kind == TOPIC_SECRET && base64_decode(arena, json_str(value), ret_text, &err) < 0)
-        return REFERENCE_BROKEN;
-    return REFERENCE_READ;
+    object = kube_cache_get(informer_cache(reference->informer), name);
+    return object ? read_key(arena, kind, object, key) : found(REFERENCE_ABSENT, STR(""));
 }
 
 size_t references_count(const struct references *references)

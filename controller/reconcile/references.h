@@ -29,15 +29,19 @@ void references_close(struct references *references, enum topic_kind kind, struc
 enum reference_state {
     REFERENCE_UNREAD,  /* not yet, or it cannot be read: `text` says why, if that is known */
     REFERENCE_ABSENT,  /* there is no such object */
-    REFERENCE_NO_KEY,  /* it lacks the key: `text` lists those it has */
+    REFERENCE_NO_KEY,  /* it lacks the key: `text` lists those that a ConfigMap has */
     REFERENCE_BROKEN,  /* its text is not base64, or not text */
     REFERENCE_READ,    /* `text` is what stands under the key */
 };
 
-/* The text lives in the arena. */
-enum reference_state references_read(const struct references *references, struct arena *arena,
-                                     enum topic_kind kind, struct str name, struct str key,
-                                     struct str *ret_text);
+struct reference_found {
+    enum reference_state state;
+    struct str text;
+    struct str version; /* of READ: "uid/resourceVersion" */
+};
+/* All in the arena, which from then on is one that keeps secrets if it is a Secret. */
+struct reference_found references_read(const struct references *references, struct arena *arena,
+                                       enum topic_kind kind, struct str name, struct str key);
 size_t references_count(const struct references *references);
 
 #endif

@@ -335,6 +335,7 @@ static void create_parts(struct stack_reconciler *r)
         .metrics = options->metrics,
         .again = wake_soon,
         .written = stack_written,
+        .shown = pass_shown,
         .context = r,
     });
 }

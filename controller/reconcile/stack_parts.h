@@ -28,6 +28,9 @@ struct stack_reconciler {
 
 /* For kube_controller_options.reconcile. */
 void pass_begin(void *context, struct str key);
+/* For actor_options.shown. */
+struct str pass_shown(void *context, struct arena *arena, struct str key, struct str chart_name,
+                      struct str secret_versions, struct str words);
 /* Without an end: the clients are about to go. */
 void passes_free(struct stack_reconciler *reconciler);
 

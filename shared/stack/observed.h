@@ -99,7 +99,9 @@ LIST_DEFINE(observed_clusters, struct observed_cluster)
 /* Values of one chart, by index in spec.charts. */
 struct observed_values {
     bool ready;
-    struct str json;    /* merged, before overrides */
+    struct str json;    /* these three as in struct base_values */
+    struct str config_json;
+    struct str secret_versions;
     struct str reason;  /* not ready: ConfigMapNotFound, SecretNotFound, ValuesInvalid, ValuesUnread */
     struct str message;
 };

@@ -92,6 +92,18 @@ static bool is_final(const struct planner *p, const struct slot *s)
            (retry->limit >= 0 && s->now.attempts > retry->limit);
 }
 
+/* Whether words may quote values of Secrets that are not those of the release as it is wanted now:
+ * whoever hid the values of these (stack/words.h) could not know of others. */
+static bool tells_of_old_secrets(const struct slot *s, struct str words)
+{
+    bool of_app = s->app && s->app->description.len &&
+                  str_find(words, s->app->description, 0) >= 0;
+    struct str digest = of_app ? s->app->digest : s->now.digest;
+
+    return str_starts(digest, STR(DIGEST_OF_SECRETS)) &&
+           !(s->desired && str_eq(digest, s->desired->digest));
+}
+
 void plan_fail(struct planner *p, struct slot *s, struct str what, struct str detail)
 {
     int64_t took = s->now.requested_ms ? p->observed->now_ms - s->now.requested_ms : 0;
@@ -103,6 +115,9 @@ void plan_fail(struct planner *p, struct slot *s, struct str what, struct str de
     if (s->operation)
         s->now.operation = s->operation->name;
     s->now.terminal = is_final(p, s);
+    if (detail.len && tells_of_old_secrets(s, detail))
+        detail = STR("what was said may quote Secrets that have changed since, and is not shown; "
+                     "see the log of the operation in Rancher");
     strbuf_fmt(&text, "%.*s failed: ", STR_ARG(what));
     strbuf_put(&text, detail.len ? cause(p, detail) : STR("no reason was given"));
     if (took >= 1000)

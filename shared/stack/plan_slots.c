@@ -188,6 +188,11 @@ static const struct desire *make_desire(struct planner *p, struct desires *desir
 
     const struct desire *held = map_get(desires->made, strbuf_str(&key));
     const struct observed_values *values = &p->observed->values[chart];
+    const struct base_values base = {
+        .json = values->ready ? values->json : STR("{}"),
+        .config_json = values->config_json,
+        .secret_versions = values->ready ? values->secret_versions : STR(""),
+    };
 
     if (held)
         return held;
@@ -195,9 +200,8 @@ static const struct desire *make_desire(struct planner *p, struct desires *desir
     struct desire *desire = arena_new(p->arena, struct desire);
 
     /* Even without values its names, its repository and its version are known. */
-    desire->known = release_desire_with(p->arena, p->stack, chart, overrides,
-                                        values->ready ? values->json : STR("{}"), &desire->release,
-                                        &err) == 0;
+    desire->known = release_desire_with(p->arena, p->stack, chart, overrides, &base,
+                                        &desire->release, &err) == 0;
     if (!desire->known) {
         desire->reason = STR("ValuesInvalid");
         desire->message = str_dup(p->arena, str_of(err.text));

@@ -3,7 +3,9 @@
  *
  * In the digest is what makes another release: chart, repository, version as asked, namespace,
  * name, values, and whether it waits for readiness. Not in it: timeout and dependsOn, which say how
- * to get there and change nothing that runs. */
+ * to get there and change nothing that runs. Where Secrets are part of the values, these stand in it
+ * unmerged (what ConfigMaps give, inline, overrides), with the Secrets' versions in place of their
+ * content. */
 #include "stack/release.h"
 
 #include "base/flag.h"
@@ -99,8 +101,43 @@ struct str release_repo_name(struct arena *arena, struct str repo_url)
     return str_fmt(arena, "herd-%.10s", hex.at);
 }
 
-static struct str digest_of(struct arena *arena, const struct desired_release *d)
+static void put_sorted(struct json_writer *w, struct arena *arena, struct json values)
 {
+    struct strbuf text = strbuf_new(arena, 256);
+
+    value_write(value_of(arena, values), true, &text);
+    json_put_raw(w, strbuf_str(&text));
+}
+
+/* All that the values are made of, but what stands in Secrets. */
+static void put_parts(struct json_writer *w, struct arena *arena, const struct stack *stack,
+                      const struct u32_list *overrides, const struct base_values *base,
+                      const struct desired_release *d)
+{
+    struct json inline_values = stack->spec.charts.items[d->chart].values.inline_;
+
+    json_field_raw(w, "configMaps", base->config_json.len ? base->config_json : STR("{}"));
+    json_field_str(w, "secrets", base->secret_versions);
+    if (json_is(inline_values, JSON_OBJECT)) {
+        json_put_key(w, STR("inline"));
+        put_sorted(w, arena, inline_values);
+    }
+    json_put_key(w, STR("overrides"));
+    json_open_array(w);
+    for (uint32_t i = 0; i < overrides->count; i++) {
+        const struct chart_override *o = said_of(stack, overrides->items[i], d->chart_name);
+
+        if (o && json_is(o->values, JSON_OBJECT))
+            put_sorted(w, arena, o->values);
+    }
+    json_close_array(w);
+}
+
+static struct str digest_of(struct arena *arena, const struct stack *stack,
+                            const struct u32_list *overrides, const struct base_values *base,
+                            const struct desired_release *d)
+{
+    bool secret = base->secret_versions.len > 0;
     struct strbuf text = strbuf_new(arena, d->values.len + 256);
     struct json_writer w = json_writer(&text);
 
@@ -111,9 +148,13 @@ static struct str digest_of(struct arena *arena, const struct desired_release *d
     json_field_str(&w, "namespace", d->namespace_);
     json_field_str(&w, "release", d->release_name);
     json_field_bool(&w, "wait", d->wait);
-    json_field_raw(&w, "values", d->values);
+    if (secret)
+        put_parts(&w, arena, stack, overrides, base, d);
+    else
+        json_field_raw(&w, "values", d->values);
     json_close_object(&w);
-    return str_fmt(arena, "sha256:%s", digest_sha256_hex(arena, strbuf_str(&text)).at);
+    return str_fmt(arena, "%s%s", secret ? DIGEST_OF_SECRETS : "sha256:",
+                   digest_sha256_hex(arena, strbuf_str(&text)).at);
 }
 
 static struct str joined(struct arena *arena, const struct str_list *names)
@@ -169,7 +210,7 @@ static int apply_overrides(struct arena *arena, const struct stack *stack,
 }
 
 int release_desire_with(struct arena *arena, const struct stack *stack, uint32_t chart,
-                        const struct u32_list *overrides, struct str base_values,
+                        const struct u32_list *overrides, const struct base_values *base,
                         struct desired_release *ret_desired, struct error *err)
 {
     const struct chart *c = &stack->spec.charts.items[chart];
@@ -183,25 +224,43 @@ int release_desire_with(struct arena *arena, const struct stack *stack, uint32_t
         .release_name = c->release_name,
         .depends_on = joined(arena, &c->depends_on),
         .wait = c->wait,
+        .secret_versions = base->secret_versions,
     };
 
     if (!duration_parse(c->timeout, &d.timeout_ms))
         d.timeout_ms = 0; /* validate says so; Helm's own default then counts */
-    if (apply_overrides(arena, stack, overrides, base_values, &d, err) < 0)
+    if (apply_overrides(arena, stack, overrides, base->json, &d, err) < 0)
         return -1;
-    d.digest = digest_of(arena, &d);
+    d.digest = digest_of(arena, stack, overrides, base, &d);
     *ret_desired = d;
     return 0;
 }
 
 int release_desire(struct arena *arena, const struct stack *stack, uint32_t chart,
-                   struct str cluster_id, struct json cluster_labels, struct str base_values,
-                   struct desired_release *ret_desired, struct error *err)
+                   struct str cluster_id, struct json cluster_labels,
+                   const struct base_values *base, struct desired_release *ret_desired, struct error *err)
 {
     struct override_matcher *matcher = override_matcher_new(arena, stack);
     struct u32_list on = override_matcher_on(matcher, arena, cluster_id, cluster_labels);
 
-    return release_desire_with(arena, stack, chart, &on, base_values, ret_desired, err);
+    return release_desire_with(arena, stack, chart, &on, base, ret_desired, err);
+}
+
+/* Why a text cannot be read. A parser quotes what it stumbles over: of a Secret only the place is
+ * told ("line 3, column 7"). */
+static int blame_source(const struct values_source *source, struct error *err)
+{
+    ptrdiff_t colon = str_find_char(str_of(err->text), ':', 0);
+    char place[64] = "";
+
+    if (!source->secret)
+        return error_wrap(err, "%.*s", STR_ARG(source->name));
+    if (str_starts(str_of(err->text), STR("line ")) && colon > 0 && colon < (ptrdiff_t)sizeof(place))
+        memcpy(place, err->text, (size_t)colon);
+    return error_set(err, ERROR_INVALID,
+                     "%.*s%s%s is not a YAML or JSON document; what stands there is not shown, "
+                     "because it is secret",
+                     STR_ARG(source->name), place[0] ? ": " : "", place);
 }
 
 /* One reference's text as a map. An empty document is an empty map, as Helm has it. */
@@ -213,14 +272,14 @@ static int source_value(struct arena *arena, const struct values_source *source,
     struct value *value = NULL;
 
     if (yaml_read(arena, source->text, &documents, err) < 0)
-        return error_wrap(err, "%.*s", STR_ARG(source->name));
+        return blame_source(source, err);
     if (documents.count > 1)
         return error_set(err, ERROR_INVALID,
                          "%.*s holds %u YAML documents; values are one map in one document",
                          STR_ARG(source->name), documents.count);
     if (documents.count == 1 &&
         value_read(arena, documents.items[0].json, &limits, &value, err) < 0)
-        return error_wrap(err, "%.*s", STR_ARG(source->name));
+        return blame_source(source, err);
     if (value_kind(value) == JSON_ABSENT || value_kind(value) == JSON_NULL)
         value = value_object(arena);
     if (value_kind(value) != JSON_OBJECT)

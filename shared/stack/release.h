@@ -9,8 +9,25 @@
 #define STAMP_STACK "herd.suse.com/stack"           /* namespace/name */
 #define STAMP_STACK_UID "herd.suse.com/stack-uid"
 #define STAMP_CHART "herd.suse.com/chart"           /* charts[].name */
-#define STAMP_DIGEST "herd.suse.com/spec-hash"      /* "sha256:..." of what was asked for */
+#define STAMP_DIGEST "herd.suse.com/spec-hash"      /* of what was asked for: see below */
 #define STAMP_DEPENDS_ON "herd.suse.com/depends-on" /* names, ',' between them: for teardown in order */
+
+/* A release's digest, "sha256:" and 64 hex digits, tells "as asked for" from all else.
+ *
+ * Who may read a release's annotations need not be allowed to read Secrets, and a hash over a short
+ * password is found by trying. So no content of a Secret goes into a digest, but its version: uid and
+ * resourceVersion, which change whenever the content does. Such a digest begins with DIGEST_OF_SECRETS.
+ * It needs no key to be kept, and a restart finds it again. The price: a change of a Secret that is
+ * none of its content (a label, a restore from a backup) upgrades the releases that use it once, to
+ * the same values. */
+#define DIGEST_OF_SECRETS "sha256-refs:"
+
+/* A chart's values before overrides. */
+struct base_values {
+    struct str json;            /* all merged: references in order, then inline */
+    struct str config_json;     /* what its ConfigMaps alone give; needed if there are Secrets */
+    struct str secret_versions; /* which Secrets in which versions; "" = none are part of it */
+};
 
 struct desired_release {
     uint32_t chart;          /* index in spec.charts */
@@ -22,6 +39,7 @@ struct desired_release {
     struct str release_name;
     struct str values;       /* compact JSON, keys sorted, overrides applied; "{}" if none */
     struct str digest;
+    struct str secret_versions; /* as in struct base_values */
     struct str depends_on;   /* for the stamp */
     int64_t timeout_ms;
     bool wait;
@@ -29,11 +47,10 @@ struct desired_release {
 };
 
 /* What `chart` is to be on a cluster with `labels` and id `cluster`: overrides laid over in order.
- * `base_values` are the merged values of all clusters (values.h), as JSON text. -1: a values text
- * that cannot be read. */
+ * -1: a values text that cannot be read. */
 int release_desire(struct arena *arena, const struct stack *stack, uint32_t chart,
-                   struct str cluster_id, struct json cluster_labels, struct str base_values,
-                   struct desired_release *ret_desired, struct error *err);
+                   struct str cluster_id, struct json cluster_labels,
+                   const struct base_values *base, struct desired_release *ret_desired, struct error *err);
 
 /* The same in two steps, for a plan over many clusters: which overrides apply to a cluster (indexes
  * into spec.overrides, in order), and what a chart is to be where just those apply. */
@@ -45,7 +62,7 @@ struct u32_list override_matcher_on(const struct override_matcher *matcher, stru
 bool release_is_overridden(const struct stack *stack, uint32_t chart,
                            const struct u32_list *overrides);
 int release_desire_with(struct arena *arena, const struct stack *stack, uint32_t chart,
-                        const struct u32_list *overrides, struct str base_values,
+                        const struct u32_list *overrides, const struct base_values *base,
                         struct desired_release *ret_desired, struct error *err);
 
 /* A repository's URL as it is compared: without trailing slashes. */
@@ -56,6 +73,7 @@ struct str release_repo_url(struct str repo);
 struct values_source {
     struct str name; /* for the message: "ConfigMap default/gpu-operator-values" */
     struct str text;
+    bool secret;     /* messages tell nothing of the text but where it is wrong */
 };
 int release_values(struct arena *arena, const struct values_source *sources, uint32_t count,
                    struct json inline_values, struct str *ret_values, struct error *err);

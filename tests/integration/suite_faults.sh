@@ -78,3 +78,59 @@ ok k delete stack second --wait --timeout="${deadline_s}s"
 ok down c-m-dev-cluster -n vector-db get apps.catalog.cattle.io qdrant -o 'jsonpath={.spec.version}'
 is "$out" 1
 ok k delete stack first --wait --timeout="${deadline_s}s"
+
+# canary TEXT: nobody who reads what Herd tells reads a Secret's value, nor its base64.
+canary() {
+  local told=$state/told.txt encoded port
+  encoded=$(base64 -w 0 <<<"$1" | cut -c 1-12)
+  {
+    k get stacks,events -A -o json
+    cat "$state/controller.log" "$state/controller.out" "$state/webhook.log" "$state/webhook.out"
+    for port in "$controller_metrics_port" "$webhook_metrics_port"; do
+      curl -fsS "http://127.0.0.1:$port/metrics"
+    done
+  } >"$told"
+  is "$(grep -cF -e "$1" -e "$encoded" "$told") hits" "0 hits"
+}
+values_ref="{\"spec\":{\"retry\":{\"backoff\":\"1s\"},\"charts\":[{$chart,\"version\":\"0.7.4\",\"values\":{\"secretRefs\":[{\"name\":\"keys\"}]}}]}}"
+
+row "a chart that quotes a Secret's value in its failure does not get it into anything that is shown"
+ok k create secret generic keys --from-literal=values.yaml='apiKey: canary-4711-in-the-mine'
+ok k create configmap herd-lab-faults --from-literal=a='fault=values-told cluster=c-m-dev-cluster release=qdrant times=2'
+stack echo "$values_ref"
+eventually field_has stack/echo '{.status.deployments[*].message}' "these values will not do"
+ok field stack/echo '{.status.deployments[*].message}'
+says "[secret]"
+ok deployed echo
+canary canary-4711-in-the-mine
+ok k delete configmap herd-lab-faults
+ok k delete stack echo --wait --timeout="${deadline_s}s"
+canary canary-4711-in-the-mine
+
+row "nor does a Rancher that quotes it in a refusal"
+ok k create configmap herd-lab-faults --from-literal=a='fault=values-refused cluster=c-m-dev-cluster release=qdrant times=2'
+stack refused "$values_ref"
+eventually field_has stack/refused '{.status.deployments[*].message}' "[secret]"
+ok deployed refused
+canary canary-4711-in-the-mine
+ok k delete configmap herd-lab-faults
+
+row "the annotation on the release says nothing of a Secret's content, and changes with it"
+hash() {
+  down c-m-dev-cluster -n vector-db get apps.catalog.cattle.io qdrant \
+    -o 'jsonpath={.spec.chart.metadata.annotations.herd\.suse\.com/spec-hash} {.spec.version}'
+}
+hash_is_not() { [ "$(hash)" != "$1" ]; }
+before=$(hash)
+out=$before
+says sha256-refs:
+ok k patch secret keys --type=merge -p "{\"data\":{\"values.yaml\":\"$(base64 -w 0 <<<'apiKey: another-canary')\"}}"
+eventually hash_is_not "$before"
+ok deployed refused
+
+row "a key that a Secret lacks is named, those that it has are not"
+ok k create secret generic other --from-literal=canary-key-0815=x
+ok k patch stack refused --type=merge -p "${values_ref//keys/other}"
+eventually field_has stack/refused '{.status.deployments[*].message}' "has no key values.yaml"
+canary canary-key-0815
+ok k delete stack refused --wait --timeout="${deadline_s}s"

@@ -132,7 +132,8 @@ struct str world_digest(const struct world *w, struct arena *arena, uint32_t var
     struct error err = { 0 };
 
     (void)json_read(arena, STR("{\"all\":\"yes\"}"), &json_limits_default, &labels, &err);
-    (void)release_desire(arena, stack, chart, STR("k0"), labels, STR("{}"), &desired, &err);
+    (void)release_desire(arena, stack, chart, STR("k0"), labels,
+                         &(struct base_values){ .json = STR("{}") }, &desired, &err);
     return desired.digest;
 }
 

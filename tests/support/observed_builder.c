@@ -116,7 +116,10 @@ struct desired_release scene_desired(const struct scene *s, struct str x, struct
     for (uint32_t i = 0; i < s->stack->spec.charts.count; i++)
         if (str_eq(s->stack->spec.charts.items[i].name, x) &&
             release_desire(s->arena, s->stack, i, id, (struct json){ NULL, 0 },
-                           s->observed.values[i].json, &desired, &err) < 0)
+                           &(struct base_values){
+                               .json = s->observed.values[i].json,
+                               .secret_versions = s->observed.values[i].secret_versions },
+                           &desired, &err) < 0)
             fail_msg("%s", err.text);
     return desired;
 }
@@ -303,6 +306,7 @@ static void play_values(struct scene *s, struct str rest)
     for (uint32_t i = 0; i < s->stack->spec.charts.count; i++)
         if (str_eq(s->stack->spec.charts.items[i].name, chart)) {
             s->observed.values[i].ready = str_eq(reason, STR("ready"));
+            s->observed.values[i].secret_versions = word(&rest);
             s->observed.values[i].reason = reason;
             s->observed.values[i].message = STR("its values are not there");
         }

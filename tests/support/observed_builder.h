@@ -12,7 +12,7 @@
  *     op x@a NAME running|succeeded|failed [message]    `uninstall x@a NAME ...` the same for one
  *     log x@a NAME message                     its log was read
  *     repo a absent|unread|downloading|ready|failed;  version x@a unread|found|missing|failed
- *     values x REASON                          not ready; `values x ready`
+ *     values x REASON                          not ready; `values x ready [VERSION of a Secret]`
  *     stack NAME ready|waiting|missing;  clusters unknown|known;  room N;  problem
  *     refuse x@a again|terminal REASON         a request was refused on the spot
  *     change                                   the second spec counts, one generation later

@@ -32,6 +32,7 @@ static struct str failure_text(struct arena *arena, const struct task *task, enu
         STR("chart"),     task->chart,
         STR("version"),   task->version,
         STR("namespace"), task->namespace_,
+        STR("values"),    task->values,
         STR("revision"),  str_fmt(arena, "%lld", (long long)revision),
     };
 

@@ -151,9 +151,11 @@ static int meet_post_faults(struct post *p, const struct catalogue_repo *repo,
         STR("url"),       str_fmt(p->arena, "%.*s/%.*s-%.*s.tgz", STR_ARG(repo->url),
                                   STR_ARG(chart->chart), STR_ARG(chart->version)),
         STR("namespace"), p->action.namespace_,
+        STR("values"),    chart->values,
     };
 
-    refuse(p, fault_text(p->arena, fault_row(rule.id)->text, pairs, 4).at);
+    refuse(p, fault_text(p->arena, fault_row(rule.id)->text, pairs,
+                         sizeof(pairs) / sizeof(pairs[0])).at);
     return -1;
 }
 

@@ -20,7 +20,9 @@ static struct desired_release desire(struct arena *arena, const char *members, c
     struct error err = { 0 };
 
     if (release_desire(arena, stack, 1, STR("c-1"), json_of(arena, labels),
-                       STR("{\"b\":{\"x\":1,\"y\":2},\"a\":[1]}"), &desired, &err) < 0)
+                       &(struct base_values){
+                           .json = STR("{\"b\":{\"x\":1,\"y\":2},\"a\":[1]}") },
+                       &desired, &err) < 0)
         fail_msg("%s", err.text);
     return desired;
 }
@@ -81,6 +83,64 @@ static void digests_what_makes_another_release(void **state)
     (void)state;
 }
 
+/* The content of a Secret is in no digest, for it could be found by trying; its version is. */
+static void digests_no_content_of_secrets(void **state)
+{
+    static const struct {
+        const char *row, *json, *config_json, *secret_versions, *members;
+        bool same;
+    } rows[] = {
+        { "another content alone", "{\"pin\":2}", "{\"a\":1}", "keys=u1/7", "", true },
+        { "another version", "{\"pin\":1}", "{\"a\":1}", "keys=u1/8", "", false },
+        { "another object of that name", "{\"pin\":1}", "{\"a\":1}", "keys=u2/7", "", false },
+        { "another ConfigMap", "{\"pin\":1}", "{\"a\":2}", "keys=u1/7", "", false },
+        { "an override", "{\"pin\":1}", "{\"a\":1}", "keys=u1/7",
+          OVERRIDE("\"clusterIds\":[\"c-1\"]", "\"values\":{\"b\":1}"), false },
+        { "an override for another cluster", "{\"pin\":1}", "{\"a\":1}", "keys=u1/7",
+          OVERRIDE("\"clusterIds\":[\"c-2\"]", "\"values\":{\"b\":1}"), true },
+        { "no Secret at all", "{\"pin\":1}", "", "", "", false },
+    };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct error err = { .code = ERROR_NONE };
+    struct str first = STR("");
+
+    (void)state;
+    for (size_t i = 0; i <= sizeof(rows) / sizeof(rows[0]); i++) {
+        bool plain = i == 0;
+        const struct stack *stack =
+            scene_stack(arena, "db api<db", plain ? "" : rows[i - 1].members, "");
+        struct base_values base = { STR("{\"pin\":1}"), STR("{\"a\":1}"), STR("keys=u1/7") };
+        struct desired_release d = { .digest = STR("") };
+
+        if (!plain)
+            base = (struct base_values){ str_of(rows[i - 1].json), str_of(rows[i - 1].config_json),
+                                         str_of(rows[i - 1].secret_versions) };
+        assert_int_equal(release_desire(arena, stack, 1, STR("c-1"), (struct json){ NULL, 0 },
+                                        &base, &d, &err), 0);
+        if (plain)
+            first = d.digest;
+        else
+            rows_expect_int(rows[i - 1].row, str_eq(d.digest, first), rows[i - 1].same);
+        rows_expect("it says what it is", str_starts(d.digest, STR(DIGEST_OF_SECRETS)) ==
+                                              (base.secret_versions.len > 0), d.digest.at);
+    }
+}
+
+static void tells_nothing_of_a_secret_that_cannot_be_read(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct values_source source = { STR("Secret team/keys"), STR("a: 1\npin: *canary\n"), true };
+    struct error err = { .code = ERROR_NONE };
+    struct str values;
+
+    (void)state;
+    rows_expect_int("it is refused", release_values(arena, &source, 1, (struct json){ NULL, 0 },
+                                                    &values, &err), -1);
+    rows_expect("with its name and the place",
+                str_starts(str_of(err.text), STR("Secret team/keys: line 2, column ")), err.text);
+    rows_expect("not with its words", !strstr(err.text, "canary"), err.text);
+}
+
 static void merges_values(void **state)
 {
     static const struct {
@@ -99,8 +159,8 @@ static void merges_values(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
         struct values_source sources[] = {
-            { STR("ConfigMap team/one"), str_of(rows[i].first) },
-            { STR("ConfigMap team/two"), str_of(rows[i].second) },
+            { STR("ConfigMap team/one"), str_of(rows[i].first), false },
+            { STR("ConfigMap team/two"), str_of(rows[i].second), false },
         };
         struct str values = STR("untouched");
         struct error err = { 0 };
@@ -139,6 +199,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lays_overrides_over),
         cmocka_unit_test(digests_what_makes_another_release),
+        cmocka_unit_test(digests_no_content_of_secrets),
+        cmocka_unit_test(tells_nothing_of_a_secret_that_cannot_be_read),
         cmocka_unit_test(merges_values),
         cmocka_unit_test(names_repositories),
     };
