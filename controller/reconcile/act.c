@@ -453,14 +453,23 @@ static bool act_one(struct actor *actor, struct arena *arena, const struct actin
              LOG_STR("chart", action->chart_name),
              LOG_STR("release", kube_key(arena, action->namespace_, action->release_name)),
              LOG_STR("version", action->version));
+
+    const struct rancher_release release = {
+        .cluster_id = cluster_id,
+        .namespace_ = action->namespace_,
+        .name = action->release_name,
+        .uid = action->app_uid,
+        .revision = action->revision,
+        .stuck = action->stuck,
+    };
+
     if (action->kind == ACTION_UPGRADE)
         send_upgrade(actor, acting, action, cluster_id, mark);
     else if (action->kind == ACTION_UNINSTALL)
-        rancher_uninstall(actor->options.rancher, cluster_id, action->namespace_,
-                          action->release_name, on_changed, call_new(actor, acting, action, mark));
+        rancher_uninstall(actor->options.rancher, &release, on_changed,
+                          call_new(actor, acting, action, mark));
     else if (action->kind == ACTION_REMOVE_LOCK)
-        rancher_remove_lock(actor->options.rancher, cluster_id, action->namespace_,
-                            action->release_name, action->revision, on_changed,
+        rancher_remove_lock(actor->options.rancher, &release, on_changed,
                             call_new(actor, acting, action, mark));
     else
         send_finalizer(actor, arena, acting, action, mark);

@@ -21,6 +21,7 @@ enum release_phase {
 struct observed_release {
     struct str namespace_;
     struct str name;
+    struct str uid; /* of the App: a namesake made since is another one */
     enum release_phase phase;
     uint32_t revision;
     struct str chart_version;

@@ -40,7 +40,9 @@ struct action {
     struct str version;      /* exact for UPGRADE */
     struct str operation;    /* of READ_LOG, REMOVE_LOCK */
     const struct desired_release *desired; /* of UPGRADE */
-    uint32_t revision;       /* of REMOVE_LOCK: the pending revision */
+    struct str app_uid;      /* of the release as it was seen, */
+    uint32_t revision;       /* and its revision; of REMOVE_LOCK the pending one */
+    bool stuck;              /* of UNINSTALL: only if that revision is still on its way */
 };
 LIST_DEFINE(actions, struct action)
 

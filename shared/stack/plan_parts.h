@@ -99,7 +99,8 @@ void plan_mark_removed(struct planner *p, struct slot *s);
 /* What goes next on one cluster; after its wanted releases were decided. */
 void plan_teardown(struct planner *p, struct cluster_part *c);
 /* Uninstall the slot's release, for removal or to free a first install that was left pending. */
-void plan_uninstall(struct planner *p, struct slot *s, struct str reason, struct str message);
+struct action *plan_uninstall(struct planner *p, struct slot *s, struct str reason,
+                              struct str message);
 
 /* plan_held.c */
 /* Ids of the clusters where something of the Stack is or may be; after all was decided. */

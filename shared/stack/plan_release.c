@@ -304,13 +304,13 @@ static bool free_lock(struct planner *p, struct slot *s)
         return true;
     if (app->phase == RELEASE_UNINSTALLING || app->revision <= 1) {
         plan_uninstall(p, s, STR("FreeingRelease"),
-                       str_fmt(p->arena, "removing a first revision that was left %s", phase));
+                       str_fmt(p->arena, "removing a first revision that was left %s", phase))
+            ->stuck = true;
         return true;
     }
 
     struct action *action = plan_act(p, s, ACTION_REMOVE_LOCK);
 
-    action->revision = app->revision;
     action->operation = s->operation ? s->operation->name : STR("");
     plan_intend(p, s);
     plan_set(s, DEPLOYMENT_DEPLOYING, STR(REASON_REMOVING_LOCK),

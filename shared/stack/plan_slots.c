@@ -53,6 +53,8 @@ struct action *plan_act(struct planner *p, const struct slot *s, enum action_kin
         .chart_name = s->now.chart_name,
         .namespace_ = s->now.namespace_,
         .release_name = s->now.release_name,
+        .app_uid = s->app ? s->app->uid : STR(""),
+        .revision = plan_revision(s),
     };
 
     return actions_push(&p->actions, action);

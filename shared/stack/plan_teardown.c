@@ -6,11 +6,14 @@
  * what its old revision depended on, so its stamp counts too. */
 #include "stack/plan_parts.h"
 
-void plan_uninstall(struct planner *p, struct slot *s, struct str reason, struct str message)
+struct action *plan_uninstall(struct planner *p, struct slot *s, struct str reason,
+                              struct str message)
 {
-    plan_act(p, s, ACTION_UNINSTALL);
+    struct action *action = plan_act(p, s, ACTION_UNINSTALL);
+
     plan_intend(p, s);
     plan_set(s, DEPLOYMENT_UNINSTALLING, reason, message);
+    return action;
 }
 
 void plan_mark_removed(struct planner *p, struct slot *s)

@@ -3,36 +3,10 @@
  * Actions and links are steve's; all else is plain Kubernetes through Rancher's cluster proxy. The
  * two take different roads: where a cluster's tunnel is down, Rancher itself waits 14 s on the one
  * and up to 40 s on the other before it says so. */
-#include "controller/estate/rancher/client.h"
+#include "controller/estate/rancher/client_parts.h"
 
 #include "base/limits.h"
 #include "base/memory.h"
-
-enum {
-    ACTION_TIME_MS = 140000, /* Rancher downloads the chart (30 s), makes a pod and waits for it */
-    READ_TIME_MS = 60000,    /* above the 40 s for which Rancher waits for a tunnel */
-};
-
-struct request;
-
-struct rancher_client {
-    struct kube_client *kube;
-    struct kube_client *watches;
-    struct request *under_way; /* newest first */
-};
-
-/* What to make of a good answer's body. */
-typedef int read_answer(struct arena *arena, struct str body, struct str *ret_text,
-                        struct error *err);
-
-struct request {
-    struct rancher_client *rancher;
-    struct request *older, *newer;
-    rancher_done *done;
-    void *context;
-    read_answer *read;             /* NULL: the answer's body says nothing */
-    enum error_code fine;          /* this failure is what was wanted already */
-};
 
 struct rancher_client *rancher_client_create(struct kube_client *requests,
                                              struct kube_client *watches)
@@ -52,6 +26,7 @@ void rancher_client_free(struct rancher_client *rancher)
         struct request *newest = rancher->under_way;
 
         rancher->under_way = newest->older;
+        arena_free(newest->arena);
         mem_free(newest);
     }
     mem_free(rancher);
@@ -79,7 +54,7 @@ static enum rancher_result result_of_failure(const struct kube_answer *answer)
                                                                : RANCHER_UNKNOWN;
 }
 
-static void request_free(struct request *request)
+void request_free(struct request *request)
 {
     if (request->newer)
         request->newer->older = request->older;
@@ -87,10 +62,11 @@ static void request_free(struct request *request)
         request->rancher->under_way = request->older;
     if (request->older)
         request->older->newer = request->newer;
+    arena_free(request->arena);
     mem_free(request);
 }
 
-static void finish(void *context, const struct kube_answer *answer)
+void request_finish(void *context, const struct kube_answer *answer)
 {
     struct request *request = context;
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -113,8 +89,8 @@ static void finish(void *context, const struct kube_answer *answer)
     request_free(request);
 }
 
-static struct request *request_new(struct rancher_client *rancher, rancher_done *done,
-                                   void *context, read_answer *read, enum error_code fine)
+struct request *request_new(struct rancher_client *rancher, rancher_done *done, void *context,
+                            read_answer *read, enum error_code fine)
 {
     struct request *request = mem_new(struct request);
 
@@ -130,8 +106,8 @@ static struct request *request_new(struct rancher_client *rancher, rancher_done 
     return request;
 }
 
-static int read_json(struct arena *arena, struct str body, struct json *ret_json,
-                     struct error *err)
+int request_read_json(struct arena *arena, struct str body, struct json *ret_json,
+                      struct error *err)
 {
     struct json_limits limits = json_limits_default;
 
@@ -148,15 +124,15 @@ static int read_info(struct arena *arena, struct str body, struct str *ret_text,
 {
     struct json info;
 
-    return read_json(arena, body, &info, err) < 0 ? -1 : wire_info_read(info, ret_text, err);
+    return request_read_json(arena, body, &info, err) < 0 ? -1 : wire_info_read(info, ret_text, err);
 }
 
-static int read_output(struct arena *arena, struct str body, struct str *ret_text,
+int request_read_output(struct arena *arena, struct str body, struct str *ret_text,
                        struct error *err)
 {
     struct json output;
 
-    return read_json(arena, body, &output, err) < 0 ? -1
+    return request_read_json(arena, body, &output, err) < 0 ? -1
                                                     : wire_output_read(output, ret_text, err);
 }
 
@@ -180,13 +156,13 @@ void rancher_ensure_repo(struct rancher_client *rancher, struct str cluster_id, 
     };
 
     kube_client_raw(rancher->kube, "POST", kube_request_path(arena, &create), "application/json",
-                    create.body, READ_TIME_MS, finish,
+                    create.body, READ_TIME_MS, request_finish,
                     request_new(rancher, done, context, NULL, ERROR_ALREADY_EXISTS));
 }
 
 /* "/k8s/clusters/c-m-1/v1/catalog.cattle.io.<type>/<part>/<part>" */
-static struct strbuf steve_path(struct arena *arena, struct str cluster_id, const char *type,
-                                struct str part, struct str part2)
+struct strbuf request_steve_path(struct arena *arena, struct str cluster_id, const char *type,
+                                 struct str part, struct str part2)
 {
     struct strbuf path = strbuf_new(arena, 256);
 
@@ -205,13 +181,13 @@ void rancher_resolve_version(struct rancher_client *rancher, struct str cluster_
                              rancher_done *done, void *context)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct strbuf path = steve_path(arena, cluster_id, "clusterrepos", repo_name, STR(""));
+    struct strbuf path = request_steve_path(arena, cluster_id, "clusterrepos", repo_name, STR(""));
 
     strbuf_lit(&path, "?link=info&chartName=");
     kube_percent_encode(&path, chart);
     strbuf_lit(&path, "&version=");
     kube_percent_encode(&path, version);
-    kube_client_raw(rancher->kube, "GET", strbuf_str(&path), NULL, STR(""), READ_TIME_MS, finish,
+    kube_client_raw(rancher->kube, "GET", strbuf_str(&path), NULL, STR(""), READ_TIME_MS, request_finish,
                     request_new(rancher, done, context, read_info, ERROR_NONE));
 }
 
@@ -220,50 +196,13 @@ void rancher_upgrade(struct rancher_client *rancher, struct str cluster_id,
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct strbuf path =
-        steve_path(arena, cluster_id, "clusterrepos", upgrade->repo_name, STR(""));
+        request_steve_path(arena, cluster_id, "clusterrepos", upgrade->repo_name, STR(""));
 
     arena_keep_secret(arena); /* the body has the values */
     strbuf_lit(&path, "?action=upgrade");
     kube_client_raw(rancher->kube, "POST", strbuf_str(&path), "application/json",
-                    wire_upgrade_body(arena, upgrade), ACTION_TIME_MS, finish,
-                    request_new(rancher, done, context, read_output, ERROR_NONE));
-}
-
-void rancher_uninstall(struct rancher_client *rancher, struct str cluster_id,
-                       struct str namespace_, struct str release_name, rancher_done *done,
-                       void *context)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct strbuf path = steve_path(arena, cluster_id, "apps", namespace_, release_name);
-
-    strbuf_lit(&path, "?action=uninstall");
-    kube_client_raw(rancher->kube, "POST", strbuf_str(&path), "application/json",
-                    wire_uninstall_body(arena), ACTION_TIME_MS, finish,
-                    request_new(rancher, done, context, read_output, ERROR_NOT_FOUND));
-}
-
-void rancher_remove_lock(struct rancher_client *rancher, struct str cluster_id,
-                         struct str namespace_, struct str release_name, uint32_t revision,
-                         rancher_done *done, void *context)
-{
-    static const struct kube_resource secrets =
-        KUBE_RESOURCE_INIT("", "v1", "secrets", "Secret", true);
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct kube_request remove = {
-        .verb = KUBE_DELETE,
-        .prefix = rancher_prefix(arena, cluster_id),
-        .resource = secrets,
-        .namespace_ = namespace_,
-        .name = str_fmt(arena, "sh.helm.release.v1.%.*s.v%u", STR_ARG(release_name), revision),
-    };
-
-    if (revision <= 1) {
-        rancher_uninstall(rancher, cluster_id, namespace_, release_name, done, context);
-        return;
-    }
-    kube_client_raw(rancher->kube, "DELETE", kube_request_path(arena, &remove), NULL, STR(""),
-                    READ_TIME_MS, finish,
-                    request_new(rancher, done, context, NULL, ERROR_NOT_FOUND));
+                    wire_upgrade_body(arena, upgrade), ACTION_TIME_MS, request_finish,
+                    request_new(rancher, done, context, request_read_output, ERROR_NONE));
 }
 
 void rancher_read_log(struct rancher_client *rancher, struct str cluster_id,
@@ -271,9 +210,9 @@ void rancher_read_log(struct rancher_client *rancher, struct str cluster_id,
                       void *context)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct strbuf path = steve_path(arena, cluster_id, "operations", namespace_, operation);
+    struct strbuf path = request_steve_path(arena, cluster_id, "operations", namespace_, operation);
 
     strbuf_lit(&path, "/logs");
-    kube_client_raw(rancher->kube, "GET", strbuf_str(&path), NULL, STR(""), READ_TIME_MS, finish,
+    kube_client_raw(rancher->kube, "GET", strbuf_str(&path), NULL, STR(""), READ_TIME_MS, request_finish,
                     request_new(rancher, done, context, read_log, ERROR_NONE));
 }

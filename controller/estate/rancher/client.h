@@ -50,14 +50,24 @@ void rancher_resolve_version(struct rancher_client *rancher, struct str cluster_
                              rancher_done *done, void *context);
 void rancher_upgrade(struct rancher_client *rancher, struct str cluster_id,
                      const struct wire_upgrade *upgrade, rancher_done *done, void *context);
-/* A release that is not there is DONE, too. */
-void rancher_uninstall(struct rancher_client *rancher, struct str cluster_id,
-                       struct str namespace_, struct str release_name, rancher_done *done,
-                       void *context);
+/* A release as it was seen when it was decided what to do about it. */
+struct rancher_release {
+    struct str cluster_id;
+    struct str namespace_;
+    struct str name;
+    struct str uid;    /* of its App; "" = not known, and not compared */
+    uint32_t revision;
+    bool stuck;        /* it is to be changed only while that revision is on its way */
+};
+
+/* Both look at the release first, as it is now: what was seen may be old by then. One that is not
+ * there, that is another one of that name, or that is not stuck any more is left alone, which is
+ * DONE, too: the next look decides anew. */
+void rancher_uninstall(struct rancher_client *rancher, const struct rancher_release *release,
+                       rancher_done *done, void *context);
 /* Take away the revision that an interrupted operation left pending: the release itself if it is
  * its first one, else just that revision's Secret, so that the one before counts again. */
-void rancher_remove_lock(struct rancher_client *rancher, struct str cluster_id,
-                         struct str namespace_, struct str release_name, uint32_t revision,
+void rancher_remove_lock(struct rancher_client *rancher, const struct rancher_release *release,
                          rancher_done *done, void *context);
 void rancher_read_log(struct rancher_client *rancher, struct str cluster_id,
                       struct str namespace_, struct str operation, rancher_done *done,

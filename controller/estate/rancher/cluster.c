@@ -337,6 +337,7 @@ static void observe_release(const struct cluster *cluster, struct arena *arena, 
     kept_app(arena, str_dup(arena, kube_object_kept(app)), &release);
     release.namespace_ = str_dup(arena, kube_object_namespace(app));
     release.name = str_dup(arena, kube_object_name(app));
+    release.uid = str_dup(arena, kube_object_uid(app));
     observed_releases_push(&into->releases, release);
 }
 

@@ -85,6 +85,23 @@ struct str wire_uninstall_body(struct arena *arena)
     return strbuf_str(&out);
 }
 
+struct str wire_delete_body(struct arena *arena, struct str uid, struct str resource_version)
+{
+    struct strbuf out = strbuf_new(arena, 256);
+    struct json_writer w = json_writer(&out);
+
+    json_open_object(&w);
+    json_field_str(&w, "apiVersion", STR("v1"));
+    json_field_str(&w, "kind", STR("DeleteOptions"));
+    json_put_key(&w, STR("preconditions"));
+    json_open_object(&w);
+    json_field_str(&w, "uid", uid);
+    json_field_str(&w, "resourceVersion", resource_version);
+    json_close_object(&w);
+    json_close_object(&w);
+    return strbuf_str(&out);
+}
+
 struct str wire_repo_body(struct arena *arena, struct str name, struct str url)
 {
     struct strbuf out = strbuf_new(arena, 512);

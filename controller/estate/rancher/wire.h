@@ -29,6 +29,8 @@ struct wire_upgrade {
 struct str wire_upgrade_body(struct arena *arena, const struct wire_upgrade *upgrade);
 /* ChartUninstallAction. */
 struct str wire_uninstall_body(struct arena *arena);
+/* DeleteOptions: this very object, as it was read. */
+struct str wire_delete_body(struct arena *arena, struct str uid, struct str resource_version);
 /* A ClusterRepo for a repository. */
 struct str wire_repo_body(struct arena *arena, struct str name, struct str url);
 
