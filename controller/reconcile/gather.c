@@ -1,6 +1,7 @@
 /* gather.c: judge the Stack again, pick its clusters, say what it wants to hear of, read that. */
 #include "controller/reconcile/gather.h"
 
+#include "base/limits.h"
 #include "base/map.h"
 #include "controller/reconcile/kept_stack.h"
 #include "controller/reconcile/values.h"
@@ -222,6 +223,22 @@ static void look_again(struct gathering *g, int64_t at_ms)
         g->to->look_again_ms = after_ms;
 }
 
+static bool is_held(const struct gathering *g, struct str id)
+{
+    const struct str_list *held = &g->to->before.held_clusters;
+
+    return held->count && bsearch(&id, held->items, held->count, sizeof(id), compare_ids);
+}
+
+/* Without a time: it is written once. */
+static struct str stale_message(struct gathering *g, const struct cluster *opened)
+{
+    struct str trouble = cluster_trouble(opened);
+
+    return str_fmt(g->arena, "nothing was heard of it for %d s, so nothing is done there%s%.*s",
+                   LIMIT_WATCH_DEAD_TIME / 1000, trouble.len ? ": " : "", STR_ARG(trouble));
+}
+
 static struct observed_cluster observe_cluster(struct gathering *g, struct str id)
 {
     const struct estate_cluster *known = estate_get(g->sources->estate, id);
@@ -249,12 +266,16 @@ static struct observed_cluster observe_cluster(struct gathering *g, struct str i
     if (!known->usable) {
         cluster.state = CLUSTER_DISCONNECTED;
         cluster.message = str_dup(g->arena, known->message);
+    } else if (opened && cluster_is_stale(opened, g->now_ms)) {
+        cluster.state = CLUSTER_STALE;
+        cluster.message = stale_message(g, opened);
     } else if (opened && cluster_is_read(opened)) {
         cluster.state = CLUSTER_READ;
         cluster.message = STR("");
         look_again(g, cluster_observe(opened, g->arena, &g->question, g->now_ms, &cluster));
     } else if (opened && cluster_is_starting(opened, g->now_ms)) {
-        g->to->settling = true;
+        /* One where nothing of the Stack is has nothing to wait for: the others go on. */
+        g->to->settling = g->to->settling || is_held(g, id);
     } else if (opened && cluster_trouble(opened).len) {
         cluster.message = str_dup(g->arena, cluster_trouble(opened));
     }

@@ -385,8 +385,9 @@ void pass_begin(void *context, struct str key)
         finish(pass, RECONCILE_DONE, -1);
         return;
     }
+    /* Nothing was tried, so no failure is forgotten. */
     if (stack_is_stale(r, pass->object)) {
-        finish(pass, RECONCILE_DONE, -1);
+        finish(pass, RECONCILE_LATER, -1);
         return;
     }
     if (make_plan(pass, &err) < 0) {
@@ -396,7 +397,7 @@ void pass_begin(void *context, struct str key)
         return;
     }
     if (pass->gathered.settling && pass->stored.deployments.count) {
-        finish(pass, RECONCILE_DONE, SETTLING_MS);
+        finish(pass, RECONCILE_LATER, SETTLING_MS);
         return;
     }
     take_room(pass, true);

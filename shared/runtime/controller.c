@@ -93,6 +93,8 @@ void kube_controller_done(struct kube_controller *controller, struct str key,
     switch (result) {
     case RECONCILE_DONE:
         kube_queue_forget(controller->queue, key);
+        /* fall through */
+    case RECONCILE_LATER:
         if (after_ms >= 0)
             kube_queue_add_after(controller->queue, key, after_ms, now_ms);
         break;

@@ -12,6 +12,7 @@ struct kube_controller;
 
 enum reconcile_result {
     RECONCILE_DONE,  /* failures are forgotten; look again after `after_ms` if that is >= 0 */
+    RECONCILE_LATER, /* nothing was done: failures stand; look again after `after_ms` if >= 0 */
     RECONCILE_RETRY, /* with backoff, not before `after_ms` if that is >= 0 */
 };
 

@@ -334,6 +334,18 @@ static void do_list(struct informer *informer)
     informer->call = kube_client_call(informer->options.client, &request, on_list, informer);
 }
 
+/* A watch that follows upon one that was silent is probed the sooner, so that what stands is heard
+ * of often enough; but not at once: it may be about to be refused. */
+static int64_t first_silence(const struct informer *informer)
+{
+    int64_t after_ms = informer->options.probe_after_ms;
+    int64_t left_ms = informer->heard_ms + after_ms - now_ms(informer);
+
+    return informer->heard_ms < 0 || left_ms > after_ms ? after_ms
+           : left_ms > after_ms / 6                     ? left_ms
+                                                        : after_ms / 6;
+}
+
 static void do_watch(struct informer *informer, int64_t watch_ms)
 {
     struct kube_request request = request_of(informer, KUBE_WATCH);
@@ -343,7 +355,7 @@ static void do_watch(struct informer *informer, int64_t watch_ms)
     request.timeout_s = watch_ms / 1000;
     informer->watch_error.code = ERROR_NONE;
     informer->watch_began_ms = now_ms(informer);
-    loop_timer_set(informer->silence, informer->options.probe_after_ms);
+    loop_timer_set(informer->silence, first_silence(informer));
     informer->call =
         kube_client_watch(informer->options.client, &request, on_line, on_watch_done, informer);
 }

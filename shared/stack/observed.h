@@ -81,6 +81,7 @@ enum cluster_state {
     CLUSTER_DISCONNECTED, /* Connected is False, or Ready is not True */
     CLUSTER_UNREAD,       /* connected, but its Apps and Operations were not listed yet */
     CLUSTER_READ,
+    CLUSTER_STALE,        /* was read, but has not been heard of for too long to act on it */
 };
 
 struct observed_cluster {
@@ -89,7 +90,7 @@ struct observed_cluster {
     struct json labels;
     bool targeted; /* else it only still holds, or may hold, releases of this Stack */
     enum cluster_state state;
-    struct str message; /* of GONE, DISCONNECTED, UNREAD: why */
+    struct str message; /* of all but READ: why */
     struct observed_releases releases;
     struct observed_operations operations;
     struct observed_repos repos;

@@ -150,15 +150,14 @@ static bool wait_for_cluster(struct planner *p, struct plan *plan)
         if (c->left_out || o->state == CLUSTER_READ || (o->targeted && !p->deleting) ||
             !plan_may_hold(p, c))
             continue;
+        plan->reason = plan_unseen_reason(o);
         if (o->state == CLUSTER_UNREAD) {
-            plan->reason = STR("ClusterUnread");
             plan->message = str_fmt(
                 p->arena,
                 "waiting to read cluster %.*s%s%.*s; if it stays so, let go of it with the "
                 "annotation " STACK_ABANDON_CLUSTERS ": \"%.*s\"",
                 STR_ARG(o->id), o->message.len ? ": " : "", STR_ARG(o->message), STR_ARG(o->id));
         } else {
-            plan->reason = STR("ClusterUnreachable");
             plan->message = str_fmt(
                 p->arena,
                 "cluster %.*s cannot be reached, so its releases cannot be removed%s%.*s; connect "

@@ -404,8 +404,7 @@ static void follow_unseen(struct planner *p, struct slot *s)
             strbuf_fmt(&text, ": %.*s", STR_ARG(s->before->message));
     }
     s->now.last_known = known;
-    plan_set(s, DEPLOYMENT_UNKNOWN, unread ? STR("ClusterUnread") : STR("ClusterUnreachable"),
-             strbuf_str(&text));
+    plan_set(s, DEPLOYMENT_UNKNOWN, plan_unseen_reason(c), strbuf_str(&text));
 }
 
 /* A cluster came back: what stood in the status before it went is what counts again. */

@@ -136,6 +136,14 @@ static inline uint32_t plan_revision(const struct slot *s)
  * status that its predecessor wrote. */
 bool plan_is_behind(struct planner *p, struct slot *s);
 
+/* Why nothing is known of, or done on, a cluster that is not READ. */
+static inline struct str plan_unseen_reason(const struct observed_cluster *c)
+{
+    return c->state == CLUSTER_UNREAD  ? STR("ClusterUnread")
+           : c->state == CLUSTER_STALE ? STR("ClusterStale")
+                                       : STR("ClusterUnreachable");
+}
+
 void plan_wake(struct planner *p, int64_t at_ms);
 void plan_set(struct slot *s, enum deployment_state state, struct str reason, struct str message);
 /* What the state of the status says, seen through UNKNOWN. */

@@ -71,8 +71,8 @@ static const char *random_world(struct rng *rng, const struct scene *scene)
 
     for (uint32_t k = 0; k < clusters; k++) {
         strbuf_fmt(&words, "cluster %s %s;", cluster_names[k],
-                   ONE_OF(rng, "read", "read", "read", "read", "disconnected", "unread", "gone",
-                          "read untargeted"));
+                   ONE_OF(rng, "read", "read", "read", "read", "disconnected", "unread", "stale",
+                          "gone", "read untargeted"));
         strbuf_fmt(&words, "repo %s %s;", cluster_names[k],
                    ONE_OF(rng, "ready", "ready", "ready", "absent", "downloading", "failed"));
         for (uint32_t i = 0; i < scene->stack->spec.charts.count; i++)

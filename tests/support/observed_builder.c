@@ -288,13 +288,13 @@ static void play_cluster(struct scene *s, struct str rest)
     for (uint32_t i = 0; i < s->stack->spec.charts.count; i++)
         (void)version_of(s, c, s->stack->spec.charts.items[i].name);
     while (rest.len) {
-        uint32_t state = CHOICE(word(&rest), "gone", "disconnected", "unread", "read",
+        uint32_t state = CHOICE(word(&rest), "gone", "disconnected", "unread", "read", "stale",
                                 "untargeted", "targeted");
 
-        if (state < 4)
+        if (state < 5)
             c->state = (enum cluster_state)state;
         else
-            c->targeted = state == 5;
+            c->targeted = state == 6;
     }
 }
 

@@ -6,7 +6,7 @@
  *     scene_states(&s)    "api@a=Deploying/Installing db@a=Deployed/Deployed"
  *
  * Words, each ended by ';' (x is a chart, a a cluster):
- *     cluster a [gone|disconnected|unread|read|untargeted]    first named: read, targeted, repo and versions there
+ *     cluster a [gone|disconnected|unread|read|stale|untargeted]    first named: read, targeted, repo and versions there
  *     app x@a deployed|failed|pending|uninstalling|other REVISION [old|foreign|other|former]   as wanted, but
  *     gone x@a                                 no App any more
  *     op x@a NAME running|succeeded|failed [message]    `uninstall x@a NAME ...` the same for one

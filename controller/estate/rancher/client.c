@@ -124,7 +124,8 @@ static int read_info(struct arena *arena, struct str body, struct str *ret_text,
 {
     struct json info;
 
-    return request_read_json(arena, body, &info, err) < 0 ? -1 : wire_info_read(info, ret_text, err);
+    return request_read_json(arena, body, &info, err) < 0 ? -1
+                                                          : wire_info_read(info, ret_text, err);
 }
 
 int request_read_output(struct arena *arena, struct str body, struct str *ret_text,
@@ -132,8 +133,9 @@ int request_read_output(struct arena *arena, struct str body, struct str *ret_te
 {
     struct json output;
 
-    return request_read_json(arena, body, &output, err) < 0 ? -1
-                                                    : wire_output_read(output, ret_text, err);
+    return request_read_json(arena, body, &output, err) < 0
+               ? -1
+               : wire_output_read(output, ret_text, err);
 }
 
 static int read_log(struct arena *arena, struct str body, struct str *ret_text, struct error *err)
@@ -187,8 +189,8 @@ void rancher_resolve_version(struct rancher_client *rancher, struct str cluster_
     kube_percent_encode(&path, chart);
     strbuf_lit(&path, "&version=");
     kube_percent_encode(&path, version);
-    kube_client_raw(rancher->kube, "GET", strbuf_str(&path), NULL, STR(""), READ_TIME_MS, request_finish,
-                    request_new(rancher, done, context, read_info, ERROR_NONE));
+    kube_client_raw(rancher->kube, "GET", strbuf_str(&path), NULL, STR(""), READ_TIME_MS,
+                    request_finish, request_new(rancher, done, context, read_info, ERROR_NONE));
 }
 
 void rancher_upgrade(struct rancher_client *rancher, struct str cluster_id,
@@ -213,6 +215,6 @@ void rancher_read_log(struct rancher_client *rancher, struct str cluster_id,
     struct strbuf path = request_steve_path(arena, cluster_id, "operations", namespace_, operation);
 
     strbuf_lit(&path, "/logs");
-    kube_client_raw(rancher->kube, "GET", strbuf_str(&path), NULL, STR(""), READ_TIME_MS, request_finish,
-                    request_new(rancher, done, context, read_log, ERROR_NONE));
+    kube_client_raw(rancher->kube, "GET", strbuf_str(&path), NULL, STR(""), READ_TIME_MS,
+                    request_finish, request_new(rancher, done, context, read_log, ERROR_NONE));
 }

@@ -1,6 +1,7 @@
 /* cluster.c: three informers, and indexes from Stacks to Apps and from releases to Operations. */
 #include "controller/estate/rancher/cluster.h"
 
+#include "base/limits.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "controller/estate/rancher/keep.h"
@@ -9,6 +10,7 @@
 
 enum {
     START_MS = 20000, /* longer than any list that works takes */
+    LISTEN_MS = LIMIT_WATCH_DEAD_TIME / 3, /* how often it is asked whether it is stale */
     OTHERS_MAX = 32,  /* operations of others that are told to a plan; more than may ever be */
 };
 enum { FOLLOWED_APPS, FOLLOWED_OPERATIONS, FOLLOWED_REPOS, FOLLOWED_COUNT };
@@ -28,15 +30,37 @@ struct cluster {
     struct dict *running;                       /* namespace/operation -> struct running */
     struct lookups *lookups;
     struct room *room;
-    bool was_read;
-    int64_t followed_ms; /* since when */
+    bool was_read;       /* since it is followed, */
+    bool ever_read;      /* and since it was opened */
+    int64_t began_ms;    /* when it was followed first; -1 = never yet */
+    struct loop_timer *listen;
+    bool was_stale; /* as was told last */
 };
+
+static int64_t loop_time(const struct cluster *cluster)
+{
+    return loop_now_ms(kube_client_loop(rancher_client_watches(cluster->options.rancher)));
+}
+
+/* Nothing comes in when nothing is heard any more, so it is looked at by the clock. */
+static void listen_again(void *context)
+{
+    struct cluster *cluster = context;
+    bool stale = cluster_is_stale(cluster, loop_time(cluster));
+
+    loop_timer_set(cluster->listen, LISTEN_MS);
+    if (stale == cluster->was_stale)
+        return;
+    cluster->was_stale = stale;
+    cluster->options.cluster_changed(cluster->options.context, cluster->options.id);
+}
 
 struct cluster *cluster_create(const struct cluster_options *options)
 {
     struct cluster *cluster = mem_new(struct cluster);
 
     cluster->options = *options;
+    cluster->began_ms = -1;
     cluster->id = mem_copy(options->id.at, options->id.len);
     cluster->options.id = str_make(cluster->id, options->id.len);
     cluster->apps_of_stack = multimap_create();
@@ -44,6 +68,8 @@ struct cluster *cluster_create(const struct cluster_options *options)
     cluster->running = dict_create();
     cluster->lookups = lookups_create(options->seed);
     cluster->room = room_create();
+    cluster->listen = loop_timer_create(
+        kube_client_loop(rancher_client_watches(options->rancher)), listen_again, cluster);
     return cluster;
 }
 
@@ -61,6 +87,7 @@ void cluster_free(struct cluster *cluster)
 {
     if (!cluster)
         return;
+    loop_timer_free(cluster->listen);
     for (int i = 0; i < FOLLOWED_COUNT; i++)
         informer_free(cluster->informers[i]);
     multimap_free(cluster->apps_of_stack);
@@ -192,7 +219,7 @@ static void synced(void *context)
 
     if (cluster->was_read || !cluster_is_read(cluster))
         return;
-    cluster->was_read = true;
+    cluster->was_read = cluster->ever_read = true;
     cluster->options.cluster_changed(cluster->options.context, cluster->options.id);
 }
 
@@ -201,6 +228,9 @@ static void troubled(void *context, const struct error *error)
     struct cluster *cluster = context;
 
     cluster->options.trouble(cluster->options.context, cluster->options.id, error);
+    /* It is heard of again. */
+    if (cluster->was_stale && !error)
+        loop_timer_set(cluster->listen, 0);
     if (!cluster->was_read)
         cluster->options.cluster_changed(cluster->options.context, cluster->options.id);
 }
@@ -228,6 +258,8 @@ static void stop(struct cluster *cluster)
     cluster->operations_of_release = multimap_create();
     cluster->running = dict_create();
     cluster->was_read = false;
+    cluster->was_stale = false;
+    loop_timer_clear(cluster->listen);
 }
 
 void cluster_follow(struct cluster *cluster, bool follow)
@@ -240,8 +272,9 @@ void cluster_follow(struct cluster *cluster, bool follow)
         stop(cluster);
         return;
     }
-    cluster->followed_ms =
-        loop_now_ms(kube_client_loop(rancher_client_watches(cluster->options.rancher)));
+    if (cluster->began_ms < 0)
+        cluster->began_ms = loop_time(cluster);
+    loop_timer_set(cluster->listen, LISTEN_MS);
     for (int i = 0; i < FOLLOWED_COUNT; i++) {
         const struct informer_options options = {
             .client = rancher_client_watches(cluster->options.rancher),
@@ -267,10 +300,18 @@ bool cluster_is_read(const struct cluster *cluster)
     return true;
 }
 
+bool cluster_is_stale(const struct cluster *cluster, int64_t now_ms)
+{
+    for (int i = 0; i < FOLLOWED_COUNT && cluster_is_read(cluster); i++)
+        if (now_ms - informer_heard_ms(cluster->informers[i]) > LIMIT_WATCH_DEAD_TIME)
+            return true;
+    return false;
+}
+
 bool cluster_is_starting(const struct cluster *cluster, int64_t now_ms)
 {
-    return cluster->informers[0] && !cluster_is_read(cluster) &&
-           cluster_trouble(cluster).len == 0 && now_ms - cluster->followed_ms < START_MS;
+    return cluster->informers[0] && !cluster->ever_read && cluster_trouble(cluster).len == 0 &&
+           now_ms - cluster->began_ms < START_MS;
 }
 
 struct str cluster_trouble(const struct cluster *cluster)

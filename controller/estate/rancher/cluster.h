@@ -36,7 +36,11 @@ AUTO_DEFINE(cluster_free, struct cluster *)
 /* Follow it, or stop and forget what was read. */
 void cluster_follow(struct cluster *cluster, bool follow);
 bool cluster_is_read(const struct cluster *cluster);
-/* Its first lists are under way, and nothing speaks against their coming soon. */
+/* It is read, but one of its collections has not been heard of for LIMIT_WATCH_DEAD_TIME: what is
+ * known of it may be shown, and not acted on. */
+bool cluster_is_stale(const struct cluster *cluster, int64_t now_ms);
+/* Its very first lists are under way, and nothing speaks against their coming soon. One that comes
+ * and goes does not begin anew each time. */
 bool cluster_is_starting(const struct cluster *cluster, int64_t now_ms);
 /* While it is not read: why, as far as known. */
 struct str cluster_trouble(const struct cluster *cluster);

@@ -22,7 +22,7 @@
 #define CLUSTER(connected)                                                                         \
     "{\"apiVersion\":\"management.cattle.io/v3\",\"kind\":\"Cluster\",\"metadata\":{\"name\":"     \
     "\"c-m-1\",\"resourceVersion\":\"3\",\"labels\":{\"env\":\"dev\"}},\"spec\":{\"displayName\":" \
-    "\"one\"},\"status\":{\"conditions\":[{\"type\":\"Connected\",\"status\":\"" connected        \
+    "\"one\"},\"status\":{\"conditions\":[{\"type\":\"Connected\",\"status\":\"" connected         \
     "\"},{\"type\":\"Ready\",\"status\":\"" connected "\",\"message\":\"agent away\"}]}}"
 #define REPO                                                                                       \
     "{\"metadata\":{\"name\":\"stable\",\"generation\":1,\"resourceVersion\":\"4\"},\"spec\":{"    \
@@ -271,7 +271,7 @@ static void a_stack_that_cannot_be_is_told_so(void **state)
 }
 
 #define REFUSED(reason, code)                                                                      \
-    "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"" reason "\",\"message\":\"no\","     \
+    "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"" reason "\",\"message\":\"no\","    \
     "\"code\":" code "}"
 
 /* Waits for the second try, and expects that the first one ended with backoff. */
@@ -335,9 +335,9 @@ static void a_status_that_is_not_taken_is_tried_again_with_backoff(void **state)
 }
 
 #define HELD                                                                                       \
-    ",\"status\":{\"phase\":\"Deployed\",\"observedGeneration\":1,\"targetClusters\":["                \
-    "\"c-m-1\"],\"deployments\":[{\"chartName\":\"web\",\"clusterId\":\"c-m-1\",\"namespace\":"         \
-    "\"web\",\"releaseName\":\"web\",\"status\":\"Deployed\",\"reason\":\"Deployed\",\"digest\":"      \
+    ",\"status\":{\"phase\":\"Deployed\",\"observedGeneration\":1,\"targetClusters\":["            \
+    "\"c-m-1\"],\"deployments\":[{\"chartName\":\"web\",\"clusterId\":\"c-m-1\",\"namespace\":"    \
+    "\"web\",\"releaseName\":\"web\",\"status\":\"Deployed\",\"reason\":\"Deployed\",\"digest\":"  \
     "\"sha256:1\",\"revision\":1}]}"
 #define DELETED ",\"deletionTimestamp\":\"2024-01-01T00:00:00Z\""
 
@@ -378,6 +378,29 @@ static void a_cluster_is_gone_only_if_rancher_says_so_of_it(void **state)
     }
 }
 
+/* Nothing of the Stack is on c-m-2 yet, and its lists do not come. */
+static void a_cluster_that_does_not_come_up_holds_no_other(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f,
+           LIST("Stack", STACK(FINALIZER,
+                               "{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\","
+                               "\"c-m-2\"]},"
+                               "\"charts\":[" CHART "]}",
+                               HELD)),
+           LIST("Cluster", CLUSTER("True") ","
+                "{\"kind\":\"Cluster\",\"metadata\":{\"name\":\"c-m-2\",\"resourceVersion\":\"3\"},"
+                "\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}"));
+    scripted_api_hang(f.api, "GET", "/c-m-2/apis/catalog.cattle.io/v1/clusterrepos?");
+    scripted_api_say(f.api, "GET", "/c-m-1/apis/catalog.cattle.io/v1/clusterrepos?", 200,
+                     LIST("ClusterRepo", REPO));
+    start(&f);
+    wait_for(&f, "PATCH", "ReleaseVanished");
+    tear_down(&f);
+}
+
 static void a_cluster_that_is_gone_is_skipped_with_an_event(void **state)
 {
     struct fixture f;
@@ -385,8 +408,8 @@ static void a_cluster_that_is_gone_is_skipped_with_an_event(void **state)
     (void)state;
     set_up_listless(&f);
     scripted_api_say(f.api, "GET", "/v3/clusters/c-m-1", 404,
-                     "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"NotFound\",\"message\":"
-                     "\"no\",\"details\":{\"name\":\"c-m-1\"},\"code\":404}");
+                     "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"NotFound\","
+                     "\"message\":\"no\",\"details\":{\"name\":\"c-m-1\"},\"code\":404}");
     start(&f);
     wait_for(&f, "PATCH", "\"finalizers\":[]");
     wait_for(&f, "POST", "\"ClusterGone\"");
@@ -411,6 +434,7 @@ int main(void)
         cmocka_unit_test(a_status_that_is_not_taken_is_tried_again_with_backoff),
         cmocka_unit_test(a_cluster_is_gone_only_if_rancher_says_so_of_it),
         cmocka_unit_test(a_cluster_that_is_gone_is_skipped_with_an_event),
+        cmocka_unit_test(a_cluster_that_does_not_come_up_holds_no_other),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,11 +110,53 @@ static void what_failed_comes_again(void **state)
     (void)state;
 }
 
+struct patience {
+    struct kube_controller *controller;
+    struct loop *loop;
+    uint32_t calls;
+    int64_t failed_ms; /* when it failed last */
+    int64_t waited_ms; /* from then until it came again */
+    bool done;
+};
+
+/* Fails, then comes and finds that it is too early, then fails, ... */
+static void reconcile_impatiently(void *context, struct str key)
+{
+    struct patience *p = context;
+    enum { FAILURES = 8 };
+
+    if (p->calls++ % 2 == 0) {
+        p->done = p->calls > 2 * FAILURES;
+        p->failed_ms = loop_now_ms(p->loop);
+        kube_controller_done(p->controller, key, p->done ? RECONCILE_DONE : RECONCILE_RETRY, -1);
+    } else {
+        p->waited_ms = loop_now_ms(p->loop) - p->failed_ms;
+        kube_controller_done(p->controller, key, RECONCILE_LATER, 0);
+    }
+}
+
+static void looking_too_early_forgets_no_failure(void **state)
+{
+    struct patience p = { .loop = loop_create() };
+
+    p.controller = kube_controller_create(&(struct kube_controller_options){
+        .loop = p.loop, .queue = { .retry_first_ms = 1, .retry_max_ms = 1000 }, .workers = 1,
+        .seed = 1, .reconcile = reconcile_impatiently, .context = &p });
+    kube_controller_add(p.controller, STR("a"));
+    kube_controller_pause(p.controller, false);
+    loopback_run_until(p.loop, &p.done);
+    rows_expect("the eighth wait is above half of 128 ms", p.waited_ms > 64, "waits double");
+    kube_controller_free(p.controller);
+    loop_free(p.loop);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_key_once_and_few_at_a_time),
         cmocka_unit_test(what_failed_comes_again),
+        cmocka_unit_test(looking_too_early_forgets_no_failure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,6 +159,12 @@ static void says_what_it_waits_for(void **state)
         { "a request is not forgotten while its cluster is away", "db", NULL, NULL, NULL,
           "cluster a; plan; cluster a disconnected; plan; +10s; plan; cluster a read; "
           "op db@a o1 running; plan", "", "db@a=Deploying/OperationRunning", "Deploying", NULL },
+        { "a cluster that was not heard of for long is not acted on", "db", NULL, NULL, NULL,
+          "cluster a; app db@a pending 2; plan; +40s; cluster a stale; plan", "",
+          "db@a=Unknown/ClusterStale", "Deploying", "last known Deploying" },
+        { "what is known of it counts again once it is heard of", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; cluster a stale; plan; cluster a read; plan", "",
+          "db@a=Deployed/Deployed", "Deployed", NULL },
         { "an unread cluster is no empty cluster", "db", NULL, NULL, NULL,
           "cluster a unread; plan", "", "db@a=Unknown/ClusterUnread", "Pending", NULL },
         { "an unread cluster is not said to be as a changed spec wants it", "db", NULL, NULL,
@@ -274,6 +280,9 @@ static void removes_in_reverse(void **state)
           "cluster a; app db@a deployed 1; plan; delete; cluster a disconnected; plan", "",
           "db@a=Unknown/ClusterUnreachable", "Deleting",
           "herd.suse.com/abandon-clusters: \"a\"" },
+        { "one that was not heard of holds it, too", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; gone db@a; cluster a stale; plan", "",
+          "db@a=Unknown/ClusterStale", "Deleting", "herd.suse.com/abandon-clusters: \"a\"" },
         { "an abandoned cluster is let go", "db", NULL, NULL, NULL,
           "cluster a; app db@a deployed 1; plan; delete; cluster a disconnected; plan; "
           "abandon b, a; plan", "remove-finalizer", "", "Deleting", NULL },

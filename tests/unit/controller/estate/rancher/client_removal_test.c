@@ -6,20 +6,21 @@
 #include "controller/estate/rancher/client.h"
 
 #define APP(uid, revision, status)                                                                 \
-    "{\"kind\":\"App\",\"metadata\":{\"name\":\"db\",\"namespace\":\"data\",\"uid\":\"" uid         \
-    "\"},\"spec\":{\"name\":\"db\",\"version\":" revision ",\"info\":{\"status\":\"" status          \
+    "{\"kind\":\"App\",\"metadata\":{\"name\":\"db\",\"namespace\":\"data\",\"uid\":\"" uid        \
+    "\"},\"spec\":{\"name\":\"db\",\"version\":" revision ",\"info\":{\"status\":\"" status        \
     "\"}},\"status\":{\"summary\":{\"state\":\"" status "\"}}}"
 #define SECRET(status)                                                                             \
-    "{\"kind\":\"Secret\",\"metadata\":{\"name\":\"sh.helm.release.v1.db.v2\",\"uid\":\"s1\","      \
-    "\"resourceVersion\":\"41\",\"labels\":{\"owner\":\"helm\",\"name\":\"db\",\"status\":\"" status \
-    "\"}}}"
+    "{\"kind\":\"Secret\",\"metadata\":{\"name\":\"sh.helm.release.v1.db.v2\",\"uid\":\"s1\","     \
+    "\"resourceVersion\":\"41\",\"labels\":{\"owner\":\"helm\",\"name\":\"db\","                   \
+    "\"status\":\"" status "\"}}}"
 #define NOT_FOUND                                                                                  \
-    "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"NotFound\",\"message\":\"no\","         \
+    "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"NotFound\",\"message\":\"no\","      \
     "\"code\":404}"
 #define CONFLICT                                                                                   \
-    "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Conflict\",\"message\":\"no\","         \
+    "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Conflict\",\"message\":\"no\","      \
     "\"code\":409}"
-#define DONE_BODY "{\"operationName\":\"helm-operation-x\",\"operationNamespace\":\"cattle-system\"}"
+#define DONE_BODY                                                                                  \
+    "{\"operationName\":\"helm-operation-x\",\"operationNamespace\":\"cattle-system\"}"
 
 struct row {
     const char *name;
