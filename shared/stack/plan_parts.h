@@ -94,6 +94,8 @@ void plan_rollout_mark(struct planner *p);
 
 /* plan_release.c, plan_teardown.c */
 void plan_release(struct planner *p, struct slot *s);
+/* Whether a failure that was counted still stands. */
+bool plan_keep_failure(struct planner *p, struct slot *s);
 /* Mark what is gone already; before anything is decided. */
 void plan_mark_removed(struct planner *p, struct slot *s);
 /* What goes next on one cluster; after its wanted releases were decided. */

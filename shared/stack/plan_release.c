@@ -108,12 +108,13 @@ static bool settle_drifted(struct planner *p, struct slot *s)
     return true;
 }
 
-/* A failure that was counted stands until its wait is over, or for good. */
-static bool keep_failure(struct planner *p, struct slot *s)
+/* A failure that was counted stands until its wait is over, or for good; a removal is tried again
+ * for ever. */
+bool plan_keep_failure(struct planner *p, struct slot *s)
 {
     if (s->now.attempts == 0 || !s->before || plan_last_known(s->before) != DEPLOYMENT_FAILED)
         return false;
-    if (!s->now.terminal) {
+    if (s->chart == NONE || !s->now.terminal) {
         int64_t at = plan_retry_at(p, s);
 
         if (p->observed->now_ms >= at)
@@ -361,7 +362,7 @@ void plan_release(struct planner *p, struct slot *s)
         report_conflict(p, s);
         return;
     }
-    if (plan_is_behind(p, s) || settle_drifted(p, s) || keep_failure(p, s))
+    if (plan_is_behind(p, s) || settle_drifted(p, s) || plan_keep_failure(p, s))
         return;
     if (c->gate_reason.len) {
         plan_set(s, DEPLOYMENT_WAITING, c->gate_reason, c->gate_message);

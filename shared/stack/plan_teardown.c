@@ -78,20 +78,6 @@ static struct map *users_of(struct planner *p, const struct cluster_part *c)
     return users;
 }
 
-static bool keep_failure(struct planner *p, struct slot *s)
-{
-    int64_t at;
-
-    if (s->now.attempts == 0 || !s->before || plan_last_known(s->before) != DEPLOYMENT_FAILED)
-        return false;
-    at = plan_retry_at(p, s);
-    if (p->observed->now_ms >= at)
-        return false;
-    plan_wake(p, at);
-    plan_set(s, DEPLOYMENT_FAILED, s->before->reason, s->before->message);
-    return true;
-}
-
 static void remove_one(struct planner *p, struct slot *s)
 {
     if (p->hold_reason.len)
@@ -155,7 +141,7 @@ void plan_teardown(struct planner *p, struct cluster_part *c)
         }
         if (s->now.state == DEPLOYMENT_REMOVED)
             continue;
-        if (s->decided || keep_failure(p, s) || may_be_moving(p, s)) {
+        if (s->decided || plan_keep_failure(p, s) || may_be_moving(p, s)) {
             moves = true;
             continue;
         }
