@@ -165,9 +165,12 @@ start_controller() {
   controller_metrics_port=$(port_of controller metrics_port)
 }
 
+# The API server of the product and the estate: both are the lab's. tests/cluster has another.
+start_api() { start_lab; }
+
 # Everything, from nothing to a webhook that is asked and a controller that works.
 start_product() {
-  start_lab
+  start_api
   k apply -f manifests/crds/ >/dev/null
   start_webhook
   apply_webhook

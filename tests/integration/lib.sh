@@ -8,6 +8,8 @@
 #   is GOT WANT           must be equal
 #   eventually COMMAND... must hold within a deadline; asked again and again
 #
+# HERD_API=real runs the same suite on a real API server; the lab is then the estate alone (tests/cluster/real.sh).
+#
 # A suite runs in a process group that nothing outlives (lab/group.sh), and in a folder that no other run has: STATE,
 # or one beside it while another run of the same suite has that.
 set -euo pipefail
@@ -29,6 +31,8 @@ suite() {
   controller_flags=(--rancher-settle 3s)
   # shellcheck source=lab/processes.sh
   . lab/processes.sh
+  # shellcheck source=tests/cluster/real.sh
+  [ "${HERD_API:-lab}" = lab ] || . "tests/cluster/$HERD_API.sh"
   trap suite_end EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
@@ -136,6 +140,9 @@ down() {
   kubectl --kubeconfig /dev/null --server "$HERD_LAB_RANCHER_URL/k8s/clusters/$cluster" \
     --certificate-authority "$HERD_LAB_RANCHER_CA" --token "$HERD_LAB_RANCHER_TOKEN" "$@"
 }
+
+# api_server: the address of the API server that the product works on.
+api_server() { k config view -o 'jsonpath={.clusters[0].cluster.server}'; }
 
 # counters: how often each release was really installed, upgraded, uninstalled.
 counters() {

@@ -2,7 +2,7 @@
 # suite_admission.sh: what kubectl apply answers, with the webhook in between.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
-start_lab
+start_api
 ok k apply -f manifests/crds/
 start_webhook
 apply_webhook
@@ -28,7 +28,7 @@ is "$(field stack/rag-inference '{.spec.charts[1].releaseName}')" qdrant
 # create_raw FILE: what the API server answers to it, as it is.
 create_raw() {
   curl -sS --cacert "$state/ca.pem" -H "Authorization: Bearer $token" -H 'Content-Type: application/yaml' \
-    --data-binary "@$1" "$HERD_LAB_SERVER/apis/herd.suse.com/v1/namespaces/default/stacks"
+    --data-binary "@$1" "$(api_server)/apis/herd.suse.com/v1/namespaces/default/stacks"
 }
 k config view --raw -o 'jsonpath={.clusters[0].cluster.certificate-authority-data}' | base64 -d >"$state/ca.pem"
 token=$(k config view --raw -o 'jsonpath={.users[0].user.token}')

@@ -39,34 +39,34 @@ ok deployed no-version
 ok k delete stack no-version --wait --timeout="${deadline_s}s"
 
 row "a repository that does not answer is told, and tried again"
-ok k create configmap herd-lab-faults --from-literal=a='fault=repo-down cluster=c-m-dev-cluster'
+ok lab_k create configmap herd-lab-faults --from-literal=a='fault=repo-down cluster=c-m-dev-cluster'
 stack no-repo "{\"spec\":{\"charts\":[{\"name\":\"mlflow\",\"repo\":\"https://community-charts.github.io/helm-charts\",\"version\":\"0.7.19\"}]}}"
 eventually reason_is no-repo RepoUnreachable
-ok k delete configmap herd-lab-faults
+ok lab_k delete configmap herd-lab-faults
 ok deployed no-repo
 ok k delete stack no-repo --wait --timeout="${deadline_s}s"
 
 row "an operation that fails says why, and is tried again"
-ok k create configmap herd-lab-faults --from-literal=a='fault=readiness-timeout cluster=c-m-dev-cluster release=qdrant times=1'
+ok lab_k create configmap herd-lab-faults --from-literal=a='fault=readiness-timeout cluster=c-m-dev-cluster release=qdrant times=1'
 stack flaky "{\"spec\":{\"retry\":{\"backoff\":\"1s\"},\"charts\":[{$chart,\"version\":\"0.7.4\"}]}}"
 eventually field_has stack/flaky '{.status.deployments[*].message}' "context deadline exceeded"
 ok deployed flaky
-ok k delete configmap herd-lab-faults
+ok lab_k delete configmap herd-lab-faults
 ok k delete stack flaky --wait --timeout="${deadline_s}s"
 
 row "a cluster that disconnects is told; when it is back the Stack goes on"
-ok k create configmap herd-lab-faults --from-literal=a='fault=disconnected cluster=c-m-dev-cluster'
+ok lab_k create configmap herd-lab-faults --from-literal=a='fault=disconnected cluster=c-m-dev-cluster'
 stack cut-off "{\"spec\":{\"charts\":[{$chart,\"version\":\"0.7.4\"}]}}"
 eventually reason_is cut-off ClusterUnreachable
-ok k delete configmap herd-lab-faults
+ok lab_k delete configmap herd-lab-faults
 ok deployed cut-off
 
 row "a deletion waits for a cluster that is cut off, and says how to let go"
-ok k create configmap herd-lab-faults --from-literal=a='fault=disconnected cluster=c-m-dev-cluster'
+ok lab_k create configmap herd-lab-faults --from-literal=a='fault=disconnected cluster=c-m-dev-cluster'
 eventually field_is clusters.management.cattle.io/c-m-dev-cluster '{.status.conditions[?(@.type=="Connected")].status}' False
 ok k delete stack cut-off --wait=false
 eventually field_has stack/cut-off '{.status.message}' abandon-clusters
-ok k delete configmap herd-lab-faults
+ok lab_k delete configmap herd-lab-faults
 ok k wait --for=delete stack/cut-off --timeout="${deadline_s}s"
 
 row "somebody else's release in the way is never touched"

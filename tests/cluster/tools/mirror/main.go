@@ -1,4 +1,5 @@
-// mirror copies the objects of one resource from one API server to another, and follows their changes.
+// mirror copies the objects of one resource, of cluster scope and with a status subresource, from one API
+// server to another, and follows their changes.
 //
 // The simulated estate of herd-lab writes Rancher's Clusters into the lab's own API server, as a real
 // Rancher writes them into the cluster that it runs on. A test's real control plane gets them from here. Only
@@ -48,6 +49,29 @@ func bare(from *unstructured.Unstructured) *unstructured.Unstructured {
 	return object
 }
 
+// write brings the copy from `before` to `now`: a merge patch, and its status part to the subresource.
+func (m *mirror) write(ctx context.Context, name string, before, now []byte) error {
+	patch, err := jsonpatch.CreateMergePatch(before, now)
+	if err != nil || string(patch) == "{}" {
+		return err
+	}
+	if _, err := m.target.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		return err
+	}
+	var parts struct {
+		Status json.RawMessage `json:"status"`
+	}
+	if err := json.Unmarshal(patch, &parts); err != nil || parts.Status == nil {
+		return err
+	}
+	status, err := json.Marshal(parts)
+	if err != nil {
+		return err
+	}
+	_, err = m.target.Patch(ctx, name, types.MergePatchType, status, metav1.PatchOptions{}, "status")
+	return err
+}
+
 // sync makes the copy of one object follow its original.
 func (m *mirror) sync(ctx context.Context, name string) error {
 	original, err := m.source.Get(name)
@@ -69,31 +93,22 @@ func (m *mirror) sync(ctx context.Context, name string) error {
 	}
 	before, known := m.copied[name]
 	if !known {
-		_, err = m.target.Create(ctx, object, metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) {
-			// Of an earlier run: labels and annotations may have been changed since, so they stay.
-			before, err = json.Marshal(map[string]any{"apiVersion": object.GetAPIVersion(),
-				"kind": object.GetKind(), "metadata": object.Object["metadata"]})
-			known = true
+		_, err := m.target.Create(ctx, object, metav1.CreateOptions{})
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
 		}
+		// Creating takes no status; and in a copy of an earlier run, labels may have been changed since.
+		before, err = json.Marshal(map[string]any{"apiVersion": object.GetAPIVersion(),
+			"kind": object.GetKind(), "metadata": object.Object["metadata"]})
 		if err != nil {
 			return err
 		}
 	}
-	if known {
-		patch, err := jsonpatch.CreateMergePatch(before, now)
-		if err != nil {
-			return err
-		}
-		if string(patch) != "{}" {
-			_, err = m.target.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
-		}
+	if err := m.write(ctx, name, before, now); err != nil {
 		if apierrors.IsNotFound(err) {
 			delete(m.copied, name)
 		}
-		if err != nil {
-			return err
-		}
+		return err
 	}
 	m.copied[name] = now
 	return nil
