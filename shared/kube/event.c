@@ -46,6 +46,7 @@ struct kube_event_log {
     struct memory buckets;
     uint64_t salt; /* tells names of this process from those of others */
     uint64_t made;
+    uint64_t dropped;
 };
 
 struct kube_event_log *kube_event_log_create(struct str component, struct str instance)
@@ -268,8 +269,11 @@ enum kube_event_effect kube_event_step(struct kube_event_log *log, const struct 
     struct str object = object_key(arena, event);
     bool is_new;
 
-    if (!may_send(log, object, now_wall_ms))
+    if (!may_send(log, event->milestone ? str_fmt(arena, "%.*s!", STR_ARG(object)) : object,
+                  now_wall_ms)) {
+        log->dropped++;
         return EVENT_DROP;
+    }
 
     struct memo *memo = recall(&log->events, event_key(arena, event, object, message), &is_new);
     int64_t age_ms = now_wall_ms - memo->last_ms;
@@ -292,6 +296,11 @@ enum kube_event_effect kube_event_step(struct kube_event_log *log, const struct 
     *ret_name = name;
     *ret_body = write_event(log, event, name, message, now_wall_ms, arena);
     return EVENT_CREATE;
+}
+
+uint64_t kube_event_dropped(const struct kube_event_log *log)
+{
+    return log->dropped;
 }
 
 void kube_event_forget(struct kube_event_log *log, struct str name)

@@ -1,7 +1,8 @@
 /* event.h: core/v1 Events about an object, made and aggregated.
  *
  * Equal events (object, type, reason, message) become one with a count. One object may cause
- * LIMIT_EVENTS_PER_OBJECT at once and then one every 5 minutes (client-go's spam filter). */
+ * LIMIT_EVENTS_PER_OBJECT at once and then one every 5 minutes (client-go's spam filter), and as
+ * many milestones. */
 #ifndef HERD_KUBE_EVENT_H
 #define HERD_KUBE_EVENT_H
 
@@ -17,6 +18,8 @@ struct kube_event {
     bool warning; /* type Warning, else Normal */
     struct str reason;
     struct str message;
+    bool milestone; /* how it goes on with the object as a whole: it has a bucket of its own, so
+                     * that what happens on the way does not silence it */
 };
 
 struct kube_event_log; /* remembers what was sent, to count repetitions; an object on the heap */
@@ -31,6 +34,8 @@ enum kube_event_effect { EVENT_DROP, EVENT_CREATE, EVENT_PATCH };
 enum kube_event_effect kube_event_step(struct kube_event_log *log, const struct kube_event *event,
                                        int64_t now_wall_ms, struct arena *arena,
                                        struct str *ret_name, struct str *ret_body);
+/* How many Events were dropped so far. */
+uint64_t kube_event_dropped(const struct kube_event_log *log);
 /* The Event that was sent under `name` is not there any more (a server drops Events after an hour):
  * its next repetition is created anew. */
 void kube_event_forget(struct kube_event_log *log, struct str name);

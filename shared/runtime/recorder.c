@@ -148,6 +148,7 @@ static void copy_event(struct sending *sending, const struct kube_event *event)
         .uid = str_dup(arena, event->uid),
         .resource_version = str_dup(arena, event->resource_version),
         .warning = event->warning,
+        .milestone = event->milestone,
         .reason = str_dup(arena, event->reason),
         .message = str_dup(arena, event->message),
     };
@@ -185,4 +186,9 @@ void recorder_emit(struct recorder *recorder, const struct kube_event *event)
 uint64_t recorder_failed(const struct recorder *recorder)
 {
     return recorder->failed;
+}
+
+uint64_t recorder_dropped(const struct recorder *recorder)
+{
+    return kube_event_dropped(recorder->log);
 }

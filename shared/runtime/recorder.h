@@ -14,5 +14,7 @@ void recorder_free(struct recorder *recorder);
 AUTO_DEFINE(recorder_free, struct recorder *)
 void recorder_emit(struct recorder *recorder, const struct kube_event *event);
 uint64_t recorder_failed(const struct recorder *recorder);
+/* Not sent, because their objects had too many (kube/event.h). */
+uint64_t recorder_dropped(const struct recorder *recorder);
 
 #endif

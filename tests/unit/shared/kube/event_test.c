@@ -57,6 +57,18 @@ static void one_object_may_not_drown_the_others(void **state)
     rows_expect_int("one in five minutes",
                     kube_event_step(log, &broken, 302001, arena, &name, &body), EVENT_DROP);
 
+    rows_expect_int("what was dropped is counted", (int)kube_event_dropped(log),
+                    100 - LIMIT_EVENTS_PER_OBJECT + 1);
+    other = broken;
+    other.milestone = true;
+    other.reason = STR("Failed");
+    sent = 0;
+    for (int i = 0; i < 100; i++)
+        sent += kube_event_step(log, &other, 302002 + i, arena, &name, &body) != EVENT_DROP;
+    rows_expect_int("how it ended is told all the same, and bounded, too", sent,
+                    LIMIT_EVENTS_PER_OBJECT);
+    other = broken;
+
     /* Many objects: what was used longest ago is forgotten, and nothing grows. */
     for (int i = 0; i < 10000; i++) {
         other.uid = str_fmt(arena, "many-%d", i);
