@@ -420,9 +420,10 @@ static void observe_operations(const struct cluster *cluster, struct arena *aren
 }
 
 static void observe_other(struct arena *arena, const struct cluster_question *question,
-                          struct str release, struct observed_cluster *into)
+                          struct str release, struct str operation,
+                          struct observed_cluster *into)
 {
-    struct observed_operation other = { .name = STR(""),
+    struct observed_operation other = { .name = str_dup(arena, operation),
                                         .message = STR(""),
                                         .state = OPERATION_RUNNING };
 
@@ -443,12 +444,15 @@ static void observe_others(const struct cluster *cluster, struct arena *arena,
     void *value;
 
     for (uint32_t i = 0; i < claims.count; i++)
-        observe_other(arena, question, claims.items[i], into);
+        observe_other(arena, question, claims.items[i], STR(""), into);
     for (size_t cursor = 0;
          count < OTHERS_MAX && dict_next(cluster->running, &cursor, &key, &value); count++) {
         const struct running *running = value;
+        struct str namespace_;
+        struct str name;
 
-        observe_other(arena, question, str_make(running->release, running->len), into);
+        kube_key_split(key, &namespace_, &name);
+        observe_other(arena, question, str_make(running->release, running->len), name, into);
     }
 }
 

@@ -20,6 +20,7 @@ const struct kube_resource rancher_cluster_repos =
 enum {
     HISTORY_MAX = 5,          /* revisions that Helm keeps; Rancher's own default */
     SHOWN_BYTES_MAX = 400,    /* of somebody else's words in a status */
+    LOG_CAUSE_BYTES_MAX = 512, /* of Helm's error, all of its lines */
     /* Helm's own five minutes are short for uninstalling a database. */
     UNINSTALL_TIMEOUT_MS = 600000,
 };
@@ -225,6 +226,11 @@ bool wire_operation_read(struct arena *arena, struct json operation,
         read.message = condition_text(arena, stalled);
     } else if (condition_is(reconciling, "False")) {
         read.state = OPERATION_SUCCEEDED;
+    } else if (!condition_is(reconciling, "True")) {
+        read.message = STR("its pod has no container yet: perhaps no node takes it");
+    } else if (str_starts(json_str(json_get(reconciling, STR("message"))), STR("waiting"))) {
+        read.message = str_fmt(arena, "its pod does not start, perhaps its image cannot be pulled "
+                               "(%.*s)", STR_ARG(condition_text(arena, reconciling)));
     }
     time_parse_rfc3339(json_str(json_get(metadata, STR("creationTimestamp"))), &read.created_ms,
                        &ignored);
@@ -326,17 +332,46 @@ int wire_output_read(struct json output, struct str *ret_operation, struct error
     return 0;
 }
 
+/* A line that is no part of Helm's error although it stands behind it: the script's own. */
+static bool ends_cause(struct str line)
+{
+    static const struct str ends[] = { STR_INIT("helm.go:"), STR_INIT("SUCCESS:"),
+                                       STR_INIT("---------") };
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (str_starts(line, ends[i]))
+            return true;
+    return false;
+}
+
+/* Helm lists what is wrong on lines of their own, below one that ends in a colon. */
+static void add_line(struct strbuf *cause, struct str line)
+{
+    if (cause->len)
+        strbuf_put(cause, cause->at[cause->len - 1] == ':' ? STR(" ") : STR("; "));
+    strbuf_put(cause, line);
+}
+
 struct str wire_log_cause(struct arena *arena, struct str log)
 {
     static const struct str no_api = STR_INIT("Timeout waiting for kubernetes");
-    struct str cause = STR("");
+    struct strbuf cause = strbuf_new(arena, SHOWN_BYTES_MAX);
+    bool inside = false;
     struct str line;
 
     while (str_split(&log, '\n', &line)) {
         line = str_trim(line);
-        /* Helm's own line, or that of the script that waits for the API before it. */
-        if (str_starts(line, STR("Error:")) || str_starts(line, no_api))
-            cause = line;
+        /* Helm's own line, or that of the script that waits for the API before it: the last such
+         * and all that follows it. */
+        if (str_starts(line, STR("Error:")) || str_starts(line, no_api)) {
+            cause.len = 0;
+            inside = true;
+        }
+        if (inside && ends_cause(line))
+            inside = false;
+        /* One byte more than is shown tells that there is more. */
+        if (inside && line.len && cause.len <= LOG_CAUSE_BYTES_MAX)
+            add_line(&cause, line);
     }
-    return cause.len ? str_shown(arena, cause, SHOWN_BYTES_MAX) : cause;
+    return str_shown(arena, strbuf_str(&cause), LOG_CAUSE_BYTES_MAX);
 }

@@ -116,7 +116,18 @@ static void operations(void **state)
         const char *message;
     } rows[] = {
         { "one without a status says nothing yet", "{}", false, OPERATION_RUNNING, "" },
-        { "one without conditions runs", "{\"releaseName\":\"web\"}", true, OPERATION_RUNNING, "" },
+        { "one without conditions runs, and its pod does not",
+          "{\"releaseName\":\"web\"}", true, OPERATION_RUNNING,
+          "its pod has no container yet: perhaps no node takes it" },
+        { "one whose pod waits says so",
+          "{\"releaseName\":\"web\",\"conditions\":[{\"type\":\"Reconciling\",\"status\":\"True\","
+          "\"message\":\"waiting to run operation\"}]}",
+          true, OPERATION_RUNNING,
+          "its pod does not start, perhaps its image cannot be pulled (waiting to run operation)" },
+        { "one whose pod runs has nothing to say",
+          "{\"releaseName\":\"web\",\"conditions\":[{\"type\":\"Reconciling\",\"status\":\"True\","
+          "\"message\":\"running operation\"}]}",
+          true, OPERATION_RUNNING, "" },
         { "waiting runs",
           "{\"releaseName\":\"web\",\"conditions\":[{\"type\":\"Reconciling\",\"status\":\"True\"},"
           "{\"type\":\"Stalled\",\"status\":\"False\"}]}",
@@ -323,6 +334,15 @@ static void logs(void **state)
         { "a pod that reached no API says so",
           "Waiting for Kubernetes API to be available\nTimeout waiting for kubernetes\n",
           "Timeout waiting for kubernetes" },
+        { "all lines of an error count",
+          "Error: UPGRADE FAILED: values don't meet the specifications of the schema(s) in the "
+          "following chart(s):\r\nweb:\r\n- (root): image is required\r\n- port: too high\r\n\r\n",
+          "Error: UPGRADE FAILED: values don't meet the specifications of the schema(s) in the "
+          "following chart(s): web: - (root): image is required; - port: too high" },
+        { "Helm's trace and the script's words are no part of it",
+          "Error: UPGRADE FAILED: no\nhelm.go:84: [debug] no\nmain.go:1\n", "Error: UPGRADE FAILED: no" },
+        { "escapes on later lines are written out, too", "Error: no:\n\x1b[31m\x07red",
+          "Error: no: \\x1b[31m\\x07red" },
         { "terminal escapes are written out", "Error: \x1b[31mred", "Error: \\x1b[31mred" },
     };
     AUTO(arena_free) struct arena *arena = arena_create(0);
