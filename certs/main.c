@@ -9,15 +9,14 @@
 #include "io/tls.h"
 
 enum flag_id {
-#define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help) FLAG_##id,
+#define FLAG FLAG_AS_ID
 #include "flags.def"
 #undef FLAG
     FLAG_COUNT
 };
 
 static const struct flag_row flag_rows[FLAG_COUNT] = {
-#define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help)         \
-    [FLAG_##id] = { name, FLAG_##type, fallback, unit, min, max, environment, choices, secret, help },
+#define FLAG FLAG_AS_ROW
 #include "flags.def"
 #undef FLAG
 };

@@ -17,15 +17,14 @@
 #include <unistd.h>
 
 enum flag_id {
-#define FLAG(id, name, type, fallback, unit, min, max, env, choices, secret, help) FLAG_##id,
+#define FLAG FLAG_AS_ID
 #include "lab/flags.def"
 #undef FLAG
     FLAG_COUNT
 };
 
 static const struct flag_row flag_rows[FLAG_COUNT] = {
-#define FLAG(id, name, type, fallback, unit, min, max, env, choices, secret, help)                 \
-    [FLAG_##id] = { name, FLAG_##type, fallback, unit, min, max, env, choices, secret, help },
+#define FLAG FLAG_AS_ROW
 #include "lab/flags.def"
 #undef FLAG
 };

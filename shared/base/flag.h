@@ -29,6 +29,11 @@ struct flag_row {
     const char *help;        /* one sentence */
 };
 
+/* What FLAG is while a flags.def is included: the ids of the rows in an enum, and the rows by id. */
+#define FLAG_AS_ID(id, ...) FLAG_##id,
+#define FLAG_AS_ROW(id, name, type, default_text, ...)                                             \
+    [FLAG_##id] = { name, FLAG_##type, default_text, __VA_ARGS__ },
+
 /* A value; which member counts follows from the row's type. Strings are borrowed from argv or the
  * environment. */
 struct flag_value {

@@ -293,19 +293,28 @@ static void wait_for_streams(int count)
         usleep(1000);
 }
 
-static void test_a_quiet_stream_notices_that_its_peer_went(void **state)
+/* A server, and a connection that asked it for a stream that says nothing. */
+static struct fixture begin_quiet_stream(int *ret_fd)
 {
     struct http_server_options options = options_of(0);
 
-    (void)state;
     options.routes = quiet_routes;
     options.route_count = 1;
 
     struct fixture fixture = begin(&options);
-    int fd = loopback_connect(http_server_port(fixture.server));
 
+    *ret_fd = loopback_connect(http_server_port(fixture.server));
     atomic_store(&streams_ended, 0);
-    loopback_write(fd, STR("GET /quiet HTTP/1.1\r\nHost: a\r\n\r\n"));
+    loopback_write(*ret_fd, STR("GET /quiet HTTP/1.1\r\nHost: a\r\n\r\n"));
+    return fixture;
+}
+
+static void test_a_quiet_stream_notices_that_its_peer_went(void **state)
+{
+    int fd;
+    struct fixture fixture = begin_quiet_stream(&fd);
+
+    (void)state;
     rows_expect("the stream began",
                 str_starts(loopback_read(fixture.arena, fd, 200), STR("HTTP/1.1 200")), "200");
     close(fd);
@@ -316,17 +325,10 @@ static void test_a_quiet_stream_notices_that_its_peer_went(void **state)
 
 static void test_drain_ends_streams_and_refuses_connections(void **state)
 {
-    struct http_server_options options = options_of(0);
+    int fd;
+    struct fixture fixture = begin_quiet_stream(&fd);
 
     (void)state;
-    options.routes = quiet_routes;
-    options.route_count = 1;
-
-    struct fixture fixture = begin(&options);
-    int fd = loopback_connect(http_server_port(fixture.server));
-
-    atomic_store(&streams_ended, 0);
-    loopback_write(fd, STR("GET /quiet HTTP/1.1\r\nHost: a\r\n\r\n"));
     loopback_read(fixture.arena, fd, 100);
     http_server_drain(fixture.server, 5000);
 
