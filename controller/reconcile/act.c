@@ -1,16 +1,12 @@
 /* act.c: one call for each action under way, and what its answer means. */
 #include "controller/reconcile/act.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "base/pack.h"
+#include "controller/estate/rancher/answers.h"
 #include "controller/metrics.h"
 #include "controller/multimap.h"
 #include "controller/reconcile/notes.h"
-
-enum {
-    LOG_TRIES_MAX = 3,
-    BODY_ENVELOPE_BYTES = 2048, /* of an action's body, around the values */
-};
 
 struct actor {
     struct actor_options options;
@@ -75,16 +71,6 @@ void actor_free(struct actor *actor)
     mem_free(actor);
 }
 
-static struct str put(char **at, struct str s)
-{
-    struct str copy = str_make(*at, s.len);
-
-    if (s.len)
-        memcpy(*at, s.at, s.len);
-    *at += s.len;
-    return copy;
-}
-
 static struct call *call_new(struct actor *actor, const struct acting *acting,
                              const struct action *action, struct str mark)
 {
@@ -105,14 +91,14 @@ static struct call *call_new(struct actor *actor, const struct acting *acting,
         .actor = actor,
         .older = actor->calls,
         .kind = action->kind,
-        .key = put(&at, acting->key),
-        .uid = put(&at, uid),
-        .cluster_id = put(&at, cluster_id),
-        .chart_name = put(&at, action->chart_name),
-        .release = put(&at, release),
-        .version = put(&at, action->version),
-        .secret_versions = put(&at, secret_versions),
-        .mark = put(&at, mark),
+        .key = pack_str(&at, acting->key),
+        .uid = pack_str(&at, uid),
+        .cluster_id = pack_str(&at, cluster_id),
+        .chart_name = pack_str(&at, action->chart_name),
+        .release = pack_str(&at, release),
+        .version = pack_str(&at, action->version),
+        .secret_versions = pack_str(&at, secret_versions),
+        .mark = pack_str(&at, mark),
         .ended = acting->ended,
         .context = acting->context,
     };
@@ -225,40 +211,20 @@ static void on_changed(void *context, const struct rancher_outcome *answer)
     call_free(call);
 }
 
-static void keep_version(struct call *call, struct lookups *lookups,
-                         const struct rancher_outcome *outcome, int64_t now_ms)
+static void keep_answer(const struct call *call, struct lookups *lookups,
+                        const struct rancher_outcome *outcome)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct str why = str_of(outcome->error.text);
+    int64_t now_ms = loop_now_ms(call->actor->options.loop);
+    uint32_t failures = lookups_get(lookups, call->mark, now_ms).failures;
+    struct kept_answer kept = call->kind == ACTION_RESOLVE_VERSION
+                                  ? answer_version(arena, call->version, outcome)
+                              : call->kind == ACTION_READ_LOG
+                                  ? answer_log(arena, failures, outcome)
+                                  : answer_repo(outcome);
 
-    if (outcome->result == RANCHER_DONE && wire_version_fits(call->version, outcome->text))
-        lookups_put(lookups, call->mark, VERSION_FOUND, outcome->text, -1, now_ms);
-    else if (outcome->result == RANCHER_DONE)
-        lookups_put(lookups, call->mark, VERSION_MISSING,
-                    str_fmt(arena,
-                            "the repository has no version %.*s; the newest that Rancher would "
-                            "take instead is %.*s",
-                            STR_ARG(call->version), STR_ARG(outcome->text)),
-                    -1, now_ms);
-    else if (str_find(why, STR("no chart "), 0) >= 0)
-        lookups_put(lookups, call->mark, VERSION_MISSING, why, -1, now_ms);
-    else
-        lookups_put(lookups, call->mark, VERSION_FAILED, why, outcome->retry_after_ms, now_ms);
-}
-
-static void keep_log(struct call *call, struct lookups *lookups,
-                     const struct rancher_outcome *outcome, int64_t now_ms)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct lookup_answer before = lookups_get(lookups, call->mark, now_ms);
-
-    if (outcome->result == RANCHER_DONE)
-        lookups_put(lookups, call->mark, VERSION_FOUND,
-                    wire_log_cause(arena, outcome->text), -1, now_ms);
-    else
-        lookups_put(lookups, call->mark,
-                    before.failures + 1 < LOG_TRIES_MAX ? VERSION_FAILED : VERSION_MISSING,
-                    str_of(outcome->error.text), outcome->retry_after_ms, now_ms);
+    if (kept.state != VERSION_UNREAD)
+        lookups_put(lookups, call->mark, kept.state, kept.text, kept.retry_after_ms, now_ms);
 }
 
 /* Questions, whose answers all Stacks of the cluster share. */
@@ -267,21 +233,12 @@ static void on_answered(void *context, const struct rancher_outcome *outcome)
     struct call *call = context;
     struct actor *actor = call->actor;
     struct cluster *cluster = estate_opened(actor->options.estate, call->cluster_id);
-    int64_t now_ms = loop_now_ms(actor->options.loop);
 
     count(call, outcome->result);
     log_outcome(call, outcome);
     if (cluster) {
-        struct lookups *lookups = cluster_lookups(cluster);
-
-        if (call->kind == ACTION_RESOLVE_VERSION)
-            keep_version(call, lookups, outcome, now_ms);
-        else if (call->kind == ACTION_READ_LOG)
-            keep_log(call, lookups, outcome, now_ms);
-        else if (outcome->result != RANCHER_DONE)
-            lookups_put(lookups, call->mark, VERSION_FAILED, str_of(outcome->error.text),
-                        outcome->retry_after_ms, now_ms);
-        lookups_end(lookups, call->mark, tell_waiter, actor);
+        keep_answer(call, cluster_lookups(cluster), outcome);
+        lookups_end(cluster_lookups(cluster), call->mark, tell_waiter, actor);
     } else {
         actor->options.again(actor->options.context, call->key);
     }
@@ -360,20 +317,6 @@ static void send_upgrade(struct actor *actor, const struct acting *acting,
         .desired = action->desired,
     };
 
-    if (action->desired->values.len + BODY_ENVELOPE_BYTES > LIMIT_ACTION_BODY) {
-        multimap_remove(actor->under_way, acting->key, mark);
-        note_refusal(actor, acting->key,
-                     (struct note){
-                         .uid = acting->stack->meta.uid,
-                         .cluster_id = cluster_id,
-                         .chart_name = action->chart_name,
-                         .reason = STR("ValuesTooLarge"),
-                         .message = STR("the chart's values are larger than Rancher takes "
-                                        "(1 MiB); make them smaller"),
-                         .terminal = true,
-                     });
-        return;
-    }
     rancher_upgrade(actor->options.rancher, cluster_id, &upgrade, on_changed,
                     call_new(actor, acting, action, mark));
 }

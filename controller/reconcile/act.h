@@ -26,8 +26,8 @@ struct actor_options {
     void (*again)(void *context, struct str key);
     /* The Stack itself was written, and has that resourceVersion now. */
     void (*written)(void *context, struct str key, struct str resource_version);
-    /* What Rancher said of a request with the values of these Secrets, as it may be shown and logged:
-     * see values_shown. */
+    /* What Rancher said of a request with the values of these Secrets, as it may be shown and
+     * logged: see values_shown. */
     struct str (*shown)(void *context, struct arena *arena, struct str key, struct str chart_name,
                         struct str secret_versions, struct str words);
     void *context;

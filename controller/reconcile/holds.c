@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/pack.h"
 
 struct hold {
     struct hold *next;
@@ -47,16 +48,6 @@ void holds_free(struct holds *holds)
     mem_free(holds);
 }
 
-static struct str put(char **at, struct str s)
-{
-    struct str copy = str_make(*at, s.len);
-
-    if (s.len)
-        memcpy(*at, s.at, s.len);
-    *at += s.len;
-    return copy;
-}
-
 /* Takes the Stack's list without what is over. */
 static struct hold *take_standing(struct holds *holds, struct str key, int64_t now_ms)
 {
@@ -92,8 +83,8 @@ void holds_add(struct holds *holds, struct str key, struct str cluster_id, struc
     *hold = (struct hold){
         .next = take_standing(holds, key, now_ms),
         .until_ms = now_ms + retry_after_ms,
-        .cluster_id = put(&at, cluster_id),
-        .chart_name = put(&at, chart_name),
+        .cluster_id = pack_str(&at, cluster_id),
+        .chart_name = pack_str(&at, chart_name),
     };
     dict_set(holds->first_of, key, hold);
 }

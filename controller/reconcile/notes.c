@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/pack.h"
 
 struct noted {
     struct noted *newer;
@@ -46,16 +47,6 @@ void notes_free(struct notes *notes)
     mem_free(notes);
 }
 
-static struct str put(char **at, struct str s)
-{
-    struct str copy = str_make(*at, s.len);
-
-    if (s.len)
-        memcpy(*at, s.at, s.len);
-    *at += s.len;
-    return copy;
-}
-
 void notes_add(struct notes *notes, struct str key, const struct note *note)
 {
     size_t bytes = note->uid.len + note->cluster_id.len + note->chart_name.len +
@@ -65,11 +56,11 @@ void notes_add(struct notes *notes, struct str key, const struct note *note)
 
     noted->number = ++notes->number;
     noted->note = (struct note){
-        .uid = put(&at, note->uid),
-        .cluster_id = put(&at, note->cluster_id),
-        .chart_name = put(&at, note->chart_name),
-        .reason = put(&at, note->reason),
-        .message = put(&at, note->message),
+        .uid = pack_str(&at, note->uid),
+        .cluster_id = pack_str(&at, note->cluster_id),
+        .chart_name = pack_str(&at, note->chart_name),
+        .reason = pack_str(&at, note->reason),
+        .message = pack_str(&at, note->message),
         .terminal = note->terminal,
     };
 

@@ -72,13 +72,6 @@ static void finish(struct pass *pass, enum reconcile_result result, int64_t afte
     pass_free(pass);
 }
 
-static int64_t sooner(int64_t a_ms, int64_t b_ms)
-{
-    if (a_ms < 0 || b_ms < 0)
-        return a_ms < 0 ? b_ms : a_ms;
-    return a_ms < b_ms ? a_ms : b_ms;
-}
-
 static struct cluster *cluster_of(const struct pass *pass, struct str id)
 {
     return estate_opened(pass->r->estate, id);
@@ -147,9 +140,9 @@ static void act(struct pass *pass)
     };
 
     wait_for_room(pass);
-    pass->look_again_ms = sooner(pass->plan.wake_after_ms, pass->gathered.look_again_ms);
+    pass->look_again_ms = clock_sooner_ms(pass->plan.wake_after_ms, pass->gathered.look_again_ms);
     if (pass->r->options.resync_ms > 0)
-        pass->look_again_ms = sooner(pass->look_again_ms, pass->r->options.resync_ms);
+        pass->look_again_ms = clock_sooner_ms(pass->look_again_ms, pass->r->options.resync_ms);
     if (!actor_act(pass->r->actor, pass->arena, &acting))
         finish(pass, RECONCILE_DONE, pass->look_again_ms);
 }

@@ -18,8 +18,8 @@ struct observed_values values_read(struct values_reader *reader, const struct ch
 /* Hides what stands in all Secrets that the Stack names; shows nothing if one of them cannot be
  * read. */
 struct mask *values_mask(const struct values_reader *reader);
-/* What was said of a request with the values of these Secrets, in these versions. Where they are not
- * at hand any more, nothing of it is shown. */
+/* What was said of a request with the values of these Secrets, in these versions. Where they are
+ * not at hand any more, nothing of it is shown. */
 struct str values_shown(struct values_reader *reader, struct str chart_name,
                         struct str secret_versions, struct str words);
 

@@ -2,6 +2,7 @@
 #include "lab/apiserver/feed.h"
 
 #include "base/memory.h"
+#include "base/pack.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -63,16 +64,6 @@ void feed_free(struct feed *feed)
     mem_free(feed);
 }
 
-static struct str put(char **at, struct str s)
-{
-    char *begin = *at;
-
-    if (s.len)
-        memcpy(begin, s.at, s.len);
-    *at += s.len;
-    return str_make(begin, s.len);
-}
-
 struct change *change_create(uint64_t version, enum change_type type, const struct store_key *key,
                              struct str object, struct str previous, int64_t at_ms)
 {
@@ -83,11 +74,11 @@ struct change *change_create(uint64_t version, enum change_type type, const stru
 
     change->version = version;
     change->type = type;
-    change->key = (struct store_key){ put(&text, key->cluster), put(&text, key->group),
-                                      put(&text, key->plural), put(&text, key->namespace_),
-                                      put(&text, key->name) };
-    change->object = put(&text, object);
-    change->previous = put(&text, previous);
+    change->key = (struct store_key){ pack_str(&text, key->cluster), pack_str(&text, key->group),
+                                      pack_str(&text, key->plural), pack_str(&text, key->namespace_),
+                                      pack_str(&text, key->name) };
+    change->object = pack_str(&text, object);
+    change->previous = pack_str(&text, previous);
     change->at_ms = at_ms;
     change->bytes_ = bytes;
     change->uses_ = 1;

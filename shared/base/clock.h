@@ -19,6 +19,14 @@ static inline int64_t clock_monotonic_ms(const struct clock *clock)
     return clock->monotonic_ms(clock->context);
 }
 
+/* The one that comes first of two times or spans; one below 0 never comes. */
+static inline int64_t clock_sooner_ms(int64_t a_ms, int64_t b_ms)
+{
+    if (a_ms < 0 || b_ms < 0)
+        return a_ms < 0 ? b_ms : a_ms;
+    return a_ms < b_ms ? a_ms : b_ms;
+}
+
 static inline int64_t clock_wall_ms(const struct clock *clock)
 {
     return clock->wall_ms(clock->context);

@@ -92,7 +92,8 @@ void watch_lines_free(struct watch_lines *lines)
     mem_free(lines);
 }
 
-/* Room for `more` bytes at the end. Any line may be of a Secret. What one huge line needed is not kept for ever. */
+/* Room for `more` bytes at the end. What one huge line needed is not kept for ever; any line may be
+ * of a Secret. */
 static void make_room(struct watch_lines *lines, size_t more)
 {
     size_t held = lines->end - lines->from;

@@ -205,7 +205,8 @@ static const struct desire *make_desire(struct planner *p, struct desires *desir
     desire->known = release_desire_with(p->arena, p->stack, chart, overrides, &base,
                                         &desire->release, &err) == 0;
     if (!desire->known) {
-        desire->reason = STR("ValuesInvalid");
+        desire->reason =
+            err.code == ERROR_TOO_LARGE ? STR("ValuesTooLarge") : STR("ValuesInvalid");
         desire->message = str_dup(p->arena, str_of(err.text));
     } else if (!values->ready) {
         desire->known = false;

@@ -16,6 +16,9 @@
 #include "text/value.h"
 #include "text/yaml.h"
 
+/* Of an action's body, around the values. */
+enum { BODY_ENVELOPE_BYTES = 2048 };
+
 /* One override, made ready to be asked. */
 struct override_test {
     bool everywhere; /* it names no clusters at all */
@@ -206,6 +209,12 @@ static int apply_overrides(struct arena *arena, const struct stack *stack,
 
     value_write(values, true, &text);
     d->values = strbuf_str(&text);
+    if (!d->skip && d->values.len + BODY_ENVELOPE_BYTES > LIMIT_ACTION_BODY)
+        return error_set(err, ERROR_TOO_LARGE,
+                         "values of chart %.*s are %zu bytes of JSON, and Rancher takes no more "
+                         "than %d; make them smaller, or let the chart read a ConfigMap of its own",
+                         STR_ARG(d->chart_name), d->values.len,
+                         LIMIT_ACTION_BODY - BODY_ENVELOPE_BYTES);
     return 0;
 }
 
@@ -255,7 +264,8 @@ static int blame_source(const struct values_source *source, struct error *err)
 
     if (!source->secret)
         return error_wrap(err, "%.*s", STR_ARG(source->name));
-    if (str_starts(str_of(err->text), STR("line ")) && colon > 0 && colon < (ptrdiff_t)sizeof(place))
+    if (str_starts(str_of(err->text), STR("line ")) && colon > 0 &&
+        colon < (ptrdiff_t)sizeof(place))
         memcpy(place, err->text, (size_t)colon);
     return error_set(err, ERROR_INVALID,
                      "%.*s%s%s is not a YAML or JSON document; what stands there is not shown, "

@@ -47,7 +47,7 @@ struct desired_release {
 };
 
 /* What `chart` is to be on a cluster with `labels` and id `cluster`: overrides laid over in order.
- * -1: a values text that cannot be read. */
+ * -1: a values text that cannot be read, or ERROR_TOO_LARGE: more than Rancher takes. */
 int release_desire(struct arena *arena, const struct stack *stack, uint32_t chart,
                    struct str cluster_id, struct json cluster_labels,
                    const struct base_values *base, struct desired_release *ret_desired, struct error *err);

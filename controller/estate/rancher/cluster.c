@@ -382,12 +382,6 @@ static void observe_release(const struct cluster *cluster, struct arena *arena, 
     observed_releases_push(&into->releases, release);
 }
 
-static void sooner(int64_t *ends_ms, int64_t other_ms)
-{
-    if (*ends_ms < 0 || other_ms < *ends_ms)
-        *ends_ms = other_ms;
-}
-
 static void observe_operations(const struct cluster *cluster, struct arena *arena,
                                struct str release, int64_t now_ms,
                                struct observed_cluster *into, int64_t *ends_ms)
@@ -411,7 +405,7 @@ static void observe_operations(const struct cluster *cluster, struct arena *aren
 
             operation.log_read = log.state == VERSION_FOUND || log.state == VERSION_MISSING;
             if (log.state == VERSION_FAILED)
-                sooner(ends_ms, log.ends_ms);
+                *ends_ms = clock_sooner_ms(*ends_ms, log.ends_ms);
             if (log.state == VERSION_FOUND && log.text.len)
                 operation.message = str_dup(arena, log.text);
         }
@@ -491,7 +485,7 @@ static struct observed_repo observe_repo(struct cluster *cluster, struct arena *
         if (failure.state == VERSION_FAILED) {
             best.state = REPO_FAILED;
             best.message = str_dup(arena, failure.text);
-            sooner(ends_ms, failure.ends_ms);
+            *ends_ms = clock_sooner_ms(*ends_ms, failure.ends_ms);
         }
     }
     return (struct observed_repo){ url, best.name, best.state, best.message };
@@ -510,7 +504,7 @@ static void observe_version(struct cluster *cluster, struct arena *arena, int64_
     else if (answer.state != VERSION_UNREAD)
         version->message = str_dup(arena, answer.text);
     if (answer.state == VERSION_FAILED)
-        sooner(ends_ms, answer.ends_ms);
+        *ends_ms = clock_sooner_ms(*ends_ms, answer.ends_ms);
 }
 
 int64_t cluster_observe(struct cluster *cluster, struct arena *arena,

@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/pack.h"
 #include "controller/estate/rancher/doubts.h"
 #include "controller/estate/rancher/keep.h"
 #include "kube/names.h"
@@ -15,21 +16,6 @@ struct estate {
     struct dict *opened; /* id -> struct cluster */
     struct doubts *doubts; /* of those that are open and not known */
 };
-
-/* Room for strings behind the struct they belong to. */
-struct packer {
-    char *at;
-};
-
-static struct str pack(struct packer *packer, struct str s)
-{
-    char *at = packer->at;
-
-    if (s.len)
-        memcpy(at, s.at, s.len);
-    packer->at += s.len;
-    return str_make(at, s.len);
-}
 
 static struct estate_cluster *entry_create(const struct kube_object *object)
 {
@@ -50,23 +36,23 @@ static struct estate_cluster *entry_create(const struct kube_object *object)
     struct estate_cluster *entry =
         mem_alloc(sizeof(*entry) + sizeof(struct str) * pair_count + bytes);
     struct str *pairs = (struct str *)(void *)(entry + 1);
-    struct packer packer = { (char *)(pairs + pair_count) };
+    char *at = (char *)(pairs + pair_count);
 
     *entry = (struct estate_cluster){
-        .id = pack(&packer, id),
-        .display_name = pack(&packer, read.display_name),
-        .labels = pack(&packer, labels),
+        .id = pack_str(&at, id),
+        .display_name = pack_str(&at, read.display_name),
+        .labels = pack_str(&at, labels),
         .pairs = pairs,
         .pair_count = pair_count,
         .internal = read.internal,
         .disconnected = read.disconnected,
         .usable = read.usable,
-        .message = pack(&packer, read.message),
+        .message = pack_str(&at, read.message),
     };
     it = json_iter(read.labels);
     for (uint32_t i = 0; json_next(&it); i += 2) {
-        pairs[i] = pack(&packer, it.key);
-        pairs[i + 1] = pack(&packer, json_str(it.value));
+        pairs[i] = pack_str(&at, it.key);
+        pairs[i + 1] = pack_str(&at, json_str(it.value));
     }
     return entry;
 }

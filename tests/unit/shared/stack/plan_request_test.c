@@ -3,6 +3,8 @@
 
 #include "support/observed_builder.h"
 
+#include "base/limits.h"
+
 struct request_row {
     const char *row;
     const char *charts, *members, *next_members;
@@ -305,6 +307,27 @@ static void tells_nothing_of_secrets_that_changed(void **state)
     (void)state;
 }
 
+static void asks_for_no_more_than_rancher_takes(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scene(arena, "db web", "");
+    struct strbuf big = strbuf_new(arena, LIMIT_ACTION_BODY);
+
+    (void)state;
+    strbuf_lit(&big, "{\"a\":\"");
+    while (big.len < LIMIT_ACTION_BODY)
+        strbuf_lit(&big, "0123456789");
+    strbuf_lit(&big, "\"}");
+    s.observed.values[0].json = strbuf_str(&big);
+    scene_play(&s, "cluster a; plan");
+    rows_expect_str("the other chart goes on", scene_actions(&s), STR("upgrade:web@a"));
+    rows_expect_str("it waits for smaller values", scene_states(&s),
+                    STR("db@a=Waiting/ValuesTooLarge web@a=Deploying/Installing"));
+    rows_expect("the bound is told", str_find(scene_state(&s, "db@a")->message,
+                                              STR("no more than 997952"), 0) >= 0,
+                scene_state(&s, "db@a")->message.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +336,7 @@ int main(void)
         cmocka_unit_test(rolls_out),
         cmocka_unit_test(rolls_out_changes),
         cmocka_unit_test(tells_nothing_of_secrets_that_changed),
+        cmocka_unit_test(asks_for_no_more_than_rancher_takes),
     };
 
     return cmocka_run_group_tests_name("shared/stack/plan_request", tests, NULL, NULL);

@@ -1,0 +1,47 @@
+/* answers.c: found, missing for now, or to be asked again. */
+#include "controller/estate/rancher/answers.h"
+
+enum { LOG_TRIES_MAX = 3 };
+
+static struct kept_answer kept(enum version_state state, struct str text)
+{
+    return (struct kept_answer){ state, text, -1 };
+}
+
+struct kept_answer answer_version(struct arena *arena, struct str asked,
+                                  const struct rancher_outcome *outcome)
+{
+    struct str why = str_of(outcome->error.text);
+
+    if (outcome->result == RANCHER_DONE && wire_version_fits(asked, outcome->text))
+        return kept(VERSION_FOUND, outcome->text);
+    if (outcome->result == RANCHER_DONE)
+        return kept(VERSION_MISSING,
+                    str_fmt(arena,
+                            "the repository has no version %.*s; the newest that Rancher would "
+                            "take instead is %.*s",
+                            STR_ARG(asked), STR_ARG(outcome->text)));
+    if (str_find(why, STR("no chart "), 0) >= 0)
+        return kept(VERSION_MISSING, why);
+    return (struct kept_answer){ VERSION_FAILED, why, outcome->retry_after_ms };
+}
+
+struct kept_answer answer_repo(const struct rancher_outcome *outcome)
+{
+    if (outcome->result == RANCHER_DONE)
+        return kept(VERSION_UNREAD, STR(""));
+    return (struct kept_answer){ VERSION_FAILED, str_of(outcome->error.text),
+                                 outcome->retry_after_ms };
+}
+
+struct kept_answer answer_log(struct arena *arena, uint32_t failures,
+                              const struct rancher_outcome *outcome)
+{
+    struct str why = str_of(outcome->error.text);
+
+    if (outcome->result == RANCHER_DONE)
+        return kept(VERSION_FOUND, wire_log_cause(arena, outcome->text));
+    if (failures + 1 >= LOG_TRIES_MAX)
+        return kept(VERSION_MISSING, why);
+    return (struct kept_answer){ VERSION_FAILED, why, outcome->retry_after_ms };
+}
