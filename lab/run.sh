@@ -200,7 +200,8 @@ main() {
   fi
   take_folder
   trap finish EXIT
-  trap 'exit 0' INT TERM
+  # A run that is asked to end has done all that it should; a demo has not.
+  if [ "$mode" = run ]; then trap 'exit 0' INT TERM; else trap 'exit 1' INT TERM; fi
   start_product
   write_env
   "story_of_$mode" &
