@@ -4,6 +4,7 @@
 #include "controller/reconcile/events.h"
 
 #include "base/map.h"
+#include "stack/reasons.h"
 
 enum { NAMED_MAX = 3, MESSAGE_BYTES_MAX = 512 };
 
@@ -32,18 +33,20 @@ static struct map *index_of(struct arena *arena, const struct release_states *re
     return index;
 }
 
-/* States on the way that last for a moment and need nobody: the status shows them. */
-static bool is_fleeting(struct str reason)
+static bool is_quiet(struct str reason)
 {
-    static const char *const fleeting[] = { "RepoRequested", "RepoDownloading",
-                                            "ResolvingVersion", "Starting",
-                                            "ClusterUnread", "ValuesUnread",
-                                            "WaitingForRoom", "WaitingForDependents" };
+    const struct reason_row *row = reason_find(reason);
 
-    for (size_t i = 0; i < sizeof(fleeting) / sizeof(fleeting[0]); i++)
-        if (str_eq(reason, str_of(fleeting[i])))
-            return true;
-    return false;
+    return row && row->event == REASON_QUIET;
+}
+
+/* By the reason's row; a reason of somebody else's is told by the state that it brought. */
+static bool is_warning(struct str reason, const struct release_state *release)
+{
+    const struct reason_row *row = reason_find(reason);
+
+    return row ? row->event == REASON_WARNING
+               : release->state == DEPLOYMENT_FAILED || release->state == DEPLOYMENT_UNKNOWN;
 }
 
 /* The word for an Event; "" if there is nothing to tell. */
@@ -51,17 +54,17 @@ static struct str reason_of(const struct release_state *release)
 {
     switch (release->state) {
     case DEPLOYMENT_DEPLOYING:
-        return release->revision ? STR("Upgrading") : STR("Installing");
+        return release->revision ? REASON(UPGRADING) : REASON(INSTALLING);
     case DEPLOYMENT_DEPLOYED:
-        return STR("Deployed");
+        return REASON(DEPLOYED);
     case DEPLOYMENT_FAILED:
-        return release->reason.len ? release->reason : STR("UpgradeFailed");
+        return release->reason.len ? release->reason : REASON(UPGRADE_FAILED);
     case DEPLOYMENT_UNINSTALLING:
-        return STR("Uninstalling");
+        return REASON(UNINSTALLING);
     case DEPLOYMENT_WAITING:
-        return release->reason.len ? release->reason : STR("Waiting");
+        return release->reason.len ? release->reason : REASON(WAITING);
     case DEPLOYMENT_UNKNOWN:
-        return release->reason.len ? release->reason : STR("ClusterUnread");
+        return release->reason.len ? release->reason : REASON(CLUSTER_UNREAD);
     case DEPLOYMENT_PENDING:
     case DEPLOYMENT_REMOVED:
         return STR("");
@@ -106,7 +109,7 @@ static struct changes find_changes(struct arena *arena, const struct stack_statu
         const struct release_state *was = map_get(old, release_id(arena, release));
         struct str reason = reason_of(release);
 
-        if (reason.len == 0 || is_fleeting(reason) ||
+        if (reason.len == 0 || is_quiet(reason) ||
             (was && was->state == release->state && str_eq(reason_of(was), reason) &&
              (release->state != DEPLOYMENT_FAILED || was->attempts == release->attempts)))
             continue;
@@ -117,7 +120,7 @@ static struct changes find_changes(struct arena *arena, const struct stack_statu
 
         if (release->state == DEPLOYMENT_UNINSTALLING &&
             !map_get(new, release_id(arena, release)) && after->deployments_omitted == 0)
-            add_change(arena, &changes, release, STR("Uninstalled"));
+            add_change(arena, &changes, release, REASON(UNINSTALLED));
     }
     return changes;
 }
@@ -166,8 +169,7 @@ struct kube_events stack_events(struct arena *arena, const struct stack *stack,
         const struct change *change = &changes.items[i];
         struct kube_event event = base;
 
-        event.warning = change->first->state == DEPLOYMENT_FAILED ||
-                        change->first->state == DEPLOYMENT_UNKNOWN;
+        event.warning = is_warning(change->reason, change->first);
         event.reason = change->reason;
         event.message = change_message(arena, change);
         kube_events_push(&events, event);

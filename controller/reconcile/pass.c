@@ -106,7 +106,7 @@ static void wait_for_room(const struct pass *pass)
     for (uint32_t i = 0; i < pass->plan.releases.count; i++) {
         const struct release_state *release = &pass->plan.releases.items[i];
 
-        if (!str_eq(release->reason, STR("WaitingForRoom")))
+        if (!str_eq(release->reason, REASON(WAITING_FOR_ROOM)))
             continue;
 
         struct cluster *cluster = cluster_of(pass, release->cluster_id);
@@ -169,7 +169,7 @@ static void tell_gone(struct pass *pass)
                                         .uid = meta->uid,
                                         .resource_version = pass->resource_version,
                                         .warning = true,
-                                        .reason = STR("ClusterGone"),
+                                        .reason = REASON(CLUSTER_GONE),
                                         .message = strbuf_str(&text) });
 }
 

@@ -1,15 +1,17 @@
 /* values.c: each reference's text, or the reason why it cannot be had. */
 #include "controller/reconcile/values.h"
 
+#include "stack/reasons.h"
+
 struct source_kind {
     enum topic_kind kind;
     const char *name;      /* for messages */
-    const char *not_found; /* the reason */
+    enum reason not_found;
 };
 
 static const struct source_kind from_config_map = { TOPIC_CONFIG_MAP, "ConfigMap",
-                                                    "ConfigMapNotFound" };
-static const struct source_kind from_secret = { TOPIC_SECRET, "Secret", "SecretNotFound" };
+                                                    REASON_CONFIG_MAP_NOT_FOUND };
+static const struct source_kind from_secret = { TOPIC_SECRET, "Secret", REASON_SECRET_NOT_FOUND };
 
 /* The values of one chart at work. */
 struct reading {
@@ -68,12 +70,12 @@ static bool take_reference(struct reading *r, const struct source_kind *kind,
         return add_source(r, kind, ref, &found, shown);
     case REFERENCE_ABSENT:
         return ref->optional ||
-               lack(r, str_of(kind->not_found),
+               lack(r, reason_rows[kind->not_found].name,
                     str_fmt(arena, "%.*s does not exist; create it, or mark the reference optional",
                             STR_ARG(shown)));
     case REFERENCE_NO_KEY:
         return ref->optional ||
-               lack(r, STR("ValuesInvalid"),
+               lack(r, REASON(VALUES_INVALID),
                     str_fmt(arena, "%.*s has no key %.*s%s%.*s", STR_ARG(shown), STR_ARG(key),
                             kind->kind == TOPIC_SECRET
                                 ? "; name one that it has in the reference's key"
@@ -82,12 +84,12 @@ static bool take_reference(struct reading *r, const struct source_kind *kind,
                                     : found.text.len           ? found.text
                                                                : STR("none"))));
     case REFERENCE_BROKEN:
-        return lack(r, STR("ValuesInvalid"),
+        return lack(r, REASON(VALUES_INVALID),
                     str_fmt(arena, "%.*s: its key %.*s cannot be decoded", STR_ARG(shown),
                             STR_ARG(key)));
     case REFERENCE_UNREAD:
         r->reader->settling = r->reader->settling || found.text.len == 0;
-        return lack(r, STR("ValuesUnread"),
+        return lack(r, REASON(VALUES_UNREAD),
                     found.text.len ? str_fmt(arena, "%.*s cannot be read: %.*s", STR_ARG(shown),
                                              STR_ARG(found.text))
                                    : str_fmt(arena, "%.*s is being read", STR_ARG(shown)));
@@ -137,7 +139,7 @@ struct observed_values values_read(struct values_reader *reader, const struct ch
     if (!take_references(&r, &from_secret, &wanted->secret_refs))
         return r.values;
     if (merge(&r, wanted->inline_, config_count, &err) < 0) {
-        lack(&r, STR("ValuesInvalid"), str_dup(reader->arena, str_of(err.text)));
+        lack(&r, REASON(VALUES_INVALID), str_dup(reader->arena, str_of(err.text)));
         return r.values;
     }
     r.values.ready = true;

@@ -83,7 +83,7 @@ static void find_hold(struct planner *p)
     struct strbuf names = strbuf_new(p->arena, 64);
 
     if (p->stack->spec.paused) {
-        p->hold_reason = STR("Paused");
+        p->hold_reason = REASON(PAUSED);
         p->hold_message = STR("the Stack is paused; set spec.paused to false to go on");
         return;
     }
@@ -92,7 +92,7 @@ static void find_hold(struct planner *p)
             strbuf_fmt(&names, "%s%.*s%s", names.len ? ", " : "", STR_ARG(o->stacks.items[i].name),
                        o->stacks.items[i].exists ? "" : " (which does not exist yet)");
     if (names.len) {
-        p->hold_reason = STR("WaitingForStack");
+        p->hold_reason = REASON(WAITING_FOR_STACK);
         p->hold_message = str_fmt(p->arena, "waiting for Stack %.*s to be Ready",
                                   STR_ARG(strbuf_str(&names)));
     }
@@ -202,7 +202,7 @@ static bool holds_something(struct planner *p, struct plan *plan)
         return true;
     if (!plan->held.count)
         return false;
-    plan->reason = STR("ClusterUnread");
+    plan->reason = REASON(CLUSTER_UNREAD);
     plan->message = str_fmt(p->arena, "waiting to look at cluster %.*s",
                             STR_ARG(plan->held.items[0]));
     return true;
@@ -259,13 +259,13 @@ static bool plan_end(const struct stack *stack, struct plan *plan)
 {
     if (!kube_has_finalizer(&stack->meta, STR(STACK_FINALIZER))) {
         plan->torn_down = true;
-        plan->reason = STR("Deleting");
+        plan->reason = REASON(DELETING);
         plan->message = STR("nothing of the Stack is left");
         return true;
     }
     if (stack->spec.deletion_policy == DELETION_ORPHAN) {
         plan->torn_down = true;
-        plan->reason = STR("Orphaned");
+        plan->reason = REASON(ORPHANED);
         plan->message = STR("deletionPolicy is Orphan: the releases stay");
         act_on_stack(plan, ACTION_REMOVE_FINALIZER);
         return true;
@@ -293,7 +293,7 @@ static bool wait_for_list(const struct planner *p, struct plan *plan)
         return false;
     keep(plan, p->observed);
     plan->blind = !has_status(p->observed->before);
-    plan->reason = STR("TargetsUnknown");
+    plan->reason = REASON(TARGETS_UNKNOWN);
     plan->message = p->deleting
                         ? STR("waiting for the list of clusters from Rancher, without which no "
                               "release can be removed; to let go of all of them, annotate the "
@@ -318,7 +318,7 @@ struct plan stack_plan(struct arena *arena, const struct stack *stack,
         return plan;
     if (!p.deleting && !kube_has_finalizer(&stack->meta, STR(STACK_FINALIZER))) {
         keep(&plan, observed);
-        plan.reason = STR("Starting");
+        plan.reason = REASON(STARTING);
         plan.message = STR("the teardown finalizer is put on the Stack before anything is done");
         act_on_stack(&plan, ACTION_ADD_FINALIZER);
         return plan;
@@ -329,7 +329,7 @@ struct plan stack_plan(struct arena *arena, const struct stack *stack,
     if (!p.deleting && (!plan.accepted || !ordered)) {
         keep(&plan, observed);
         plan.accepted = false;
-        plan.reason = STR("Invalid");
+        plan.reason = REASON(INVALID);
         plan.message = observed->problems && observed->problems->denied
                            ? denial(arena, observed->problems)
                            : STR("spec.charts: the charts depend on each other in a circle");

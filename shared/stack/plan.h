@@ -12,6 +12,7 @@
 #define HERD_STACK_PLAN_H
 
 #include "stack/observed.h"
+#include "stack/reasons.h"
 
 /* Clusters that a Stack is told to forget, ids between commas or "*": nothing is removed there, and
  * nothing is waited for. The way to let go of a Stack that waits for a cluster that stays away. */

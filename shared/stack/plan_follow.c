@@ -45,7 +45,7 @@ static enum asked asked_of(const struct slot *s)
     case DEPLOYMENT_REMOVED:
         break;
     }
-    return str_eq(s->before->reason, STR(REASON_REMOVING_LOCK)) ? ASKED_LOCK : ASKED_UPGRADE;
+    return str_eq(s->before->reason, REASON(REMOVING_LOCK)) ? ASKED_LOCK : ASKED_UPGRADE;
 }
 
 int64_t plan_retry_at(const struct planner *p, const struct slot *s)
@@ -122,7 +122,7 @@ void plan_fail(struct planner *p, struct slot *s, struct str what, struct str de
     strbuf_put(&text, detail.len ? cause(p, detail) : STR("no reason was given"));
     if (took >= 1000)
         strbuf_fmt(&text, " (%.*s)", STR_ARG(time_short(p->arena, took)));
-    plan_set(s, DEPLOYMENT_FAILED, removal ? STR("UninstallFailed") : STR("UpgradeFailed"),
+    plan_set(s, DEPLOYMENT_FAILED, removal ? REASON(UNINSTALL_FAILED) : REASON(UPGRADE_FAILED),
              strbuf_str(&text));
     /* It begins now, whatever stood there before: its wait is counted from here. */
     s->now.last_updated_ms = p->observed->now_ms / 1000 * 1000;
@@ -135,10 +135,10 @@ void plan_fail(struct planner *p, struct slot *s, struct str what, struct str de
 }
 
 /* When the state and reason that the status has began. */
-static int64_t since(const struct planner *p, const struct slot *s, const char *reason)
+static int64_t since(const struct planner *p, const struct slot *s, struct str reason)
 {
-    return s->before && str_eq(s->before->reason, str_of(reason)) ? s->before->last_updated_ms
-                                                                  : p->observed->now_ms;
+    return s->before && str_eq(s->before->reason, reason) ? s->before->last_updated_ms
+                                                            : p->observed->now_ms;
 }
 
 static enum deployment_state going_state(enum asked asked, const struct slot *s)
@@ -164,7 +164,7 @@ static void follow_running(struct planner *p, struct slot *s, enum asked asked)
     int64_t stuck_at = s->now.requested_ms + timeout + STUCK_AFTER_MS;
 
     if (s->now.requested_ms && p->observed->now_ms >= stuck_at) {
-        plan_set(s, going_state(asked, s), STR("OperationStuck"),
+        plan_set(s, going_state(asked, s), REASON(OPERATION_STUCK),
                  str_fmt(p->arena,
                          "operation %.*s has been running for longer than its bound of %.*s; its "
                          "pod in cattle-system may be unschedulable or lack its image",
@@ -173,7 +173,7 @@ static void follow_running(struct planner *p, struct slot *s, enum asked asked)
     }
     if (s->now.requested_ms)
         plan_wake(p, stuck_at);
-    plan_set(s, going_state(asked, s), STR("OperationRunning"),
+    plan_set(s, going_state(asked, s), REASON(OPERATION_RUNNING),
              str_fmt(p->arena, "%s runs as operation %.*s",
                      s->running->uninstall ? "helm uninstall" : "helm upgrade --install",
                      STR_ARG(s->running->name)));
@@ -190,7 +190,7 @@ static void follow_failed(struct planner *p, struct slot *s, enum asked asked)
         struct action *action = plan_act(p, s, ACTION_READ_LOG);
 
         action->operation = op->name;
-        plan_set(s, going_state(asked, s), STR("OperationFailed"),
+        plan_set(s, going_state(asked, s), REASON(OPERATION_FAILED),
                  str_fmt(p->arena, "operation %.*s failed; its log is being read",
                          STR_ARG(op->name)));
         return;
@@ -227,17 +227,17 @@ static bool is_done(const struct planner *p, const struct slot *s, enum asked as
 
 bool plan_is_behind(struct planner *p, struct slot *s)
 {
-    int64_t until = since(p, s, REASON_RELEASE_VANISHED) + p->observed->settle_ms;
+    int64_t until = since(p, s, REASON(RELEASE_VANISHED)) + p->observed->settle_ms;
 
     if (s->now.requested_ms || plan_revision(s) >= s->now.revision)
         return false;
-    if (s->before && str_eq(s->before->reason, STR(REASON_RELEASE_VANISHED)))
+    if (s->before && str_eq(s->before->reason, REASON(RELEASE_VANISHED)))
         until += 1000;
     if (p->observed->now_ms >= until)
         return false;
     plan_wake(p, until);
     plan_set(s, s->chart == NONE ? DEPLOYMENT_UNINSTALLING : DEPLOYMENT_PENDING,
-             STR(REASON_RELEASE_VANISHED),
+             REASON(RELEASE_VANISHED),
              str_fmt(p->arena, "it was at revision %u, which is not to be seen; looking again "
                      "before anything is done", s->now.revision));
     return true;
@@ -268,11 +268,11 @@ static void follow_repo(struct planner *p, struct slot *s)
 /* A newer operation ended, and did not fail. */
 static void follow_ended(struct planner *p, struct slot *s, enum asked asked)
 {
-    int64_t until = since(p, s, REASON_OPERATION_ENDED) + 1000 + p->observed->settle_ms;
+    int64_t until = since(p, s, REASON(OPERATION_ENDED)) + 1000 + p->observed->settle_ms;
 
     if (p->observed->now_ms < until) {
         plan_wake(p, until);
-        plan_set(s, going_state(asked, s), STR(REASON_OPERATION_ENDED),
+        plan_set(s, going_state(asked, s), REASON(OPERATION_ENDED),
                  str_fmt(p->arena, "operation %.*s ended; waiting to see the release change",
                          STR_ARG(s->operation->name)));
         return;
@@ -422,7 +422,7 @@ static void see_again(struct planner *p, struct slot *s)
 
     *before = *s->before;
     before->state = s->before->last_known;
-    before->reason = before->state == DEPLOYMENT_FAILED ? STR("UpgradeFailed") : STR("ClusterBack");
+    before->reason = before->state == DEPLOYMENT_FAILED ? REASON(UPGRADE_FAILED) : REASON(CLUSTER_BACK);
     before->message = colon >= 0 ? str_slice(rest, (size_t)colon + 2, rest.len)
                                  : STR("its cluster is connected again");
     s->before = before;

@@ -6,8 +6,8 @@ static uint32_t trouble_rank(const struct slot *s)
 {
     if (s->now.state == DEPLOYMENT_FAILED && s->now.terminal)
         return 0;
-    if (str_eq(s->now.reason, STR("WaitingForDependency")) ||
-        str_eq(s->now.reason, STR("WaitingForDependents")))
+    if (str_eq(s->now.reason, REASON(WAITING_FOR_DEPENDENCY)) ||
+        str_eq(s->now.reason, REASON(WAITING_FOR_DEPENDENTS)))
         return 20;
     return 1 + deployment_state_rank(s->now.state);
 }
@@ -40,7 +40,7 @@ static struct str named(const struct planner *p, const struct slot *worst, uint3
 
 static void say_deployed(const struct planner *p, struct plan *plan)
 {
-    plan->reason = STR("DeploymentSucceeded");
+    plan->reason = REASON(DEPLOYMENT_SUCCEEDED);
     plan->message = str_fmt(p->arena, "all %u releases are deployed on %u %s", plan->deployed,
                             plan->targets.count, plan->targets.count == 1 ? "cluster" : "clusters");
     if (plan->drifted)
@@ -71,11 +71,11 @@ static void say_gone(const struct planner *p, struct plan *plan)
 static void say_nothing_wanted(const struct planner *p, struct plan *plan)
 {
     if (p->deleting) {
-        plan->reason = STR("Deleting");
+        plan->reason = REASON(DELETING);
         plan->message = STR("nothing of the Stack is left");
         return;
     }
-    plan->reason = STR("NoClusters");
+    plan->reason = REASON(NO_CLUSTERS);
     plan->message = plan->targets.count
                         ? STR("overrides skip every chart on every target cluster")
                         : STR("no cluster matches spec.targets; it goes on when one does");

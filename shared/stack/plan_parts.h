@@ -21,12 +21,6 @@
  * the status, where an entry takes up to about 1 KiB of LIMIT_STATUS_BYTES. */
 #define UNDER_WAY_MAX (LIMIT_STATUS_BYTES / 1024)
 
-/* Reasons that the plan itself reads back from the status. */
-#define REASON_REMOVING_LOCK "RemovingLock"
-#define REASON_OPERATION_ENDED "OperationEnded"
-#define REASON_RELEASE_PENDING "ReleasePending"
-#define REASON_RELEASE_VANISHED "ReleaseVanished"
-
 struct slot {
     uint32_t cluster;       /* index in observed.clusters */
     uint32_t chart;         /* index in spec.charts; NONE = it is not wanted */
@@ -141,9 +135,9 @@ bool plan_is_behind(struct planner *p, struct slot *s);
 /* Why nothing is known of, or done on, a cluster that is not READ. */
 static inline struct str plan_unseen_reason(const struct observed_cluster *c)
 {
-    return c->state == CLUSTER_UNREAD  ? STR("ClusterUnread")
-           : c->state == CLUSTER_STALE ? STR("ClusterStale")
-                                       : STR("ClusterUnreachable");
+    return c->state == CLUSTER_UNREAD  ? REASON(CLUSTER_UNREAD)
+           : c->state == CLUSTER_STALE ? REASON(CLUSTER_STALE)
+                                       : REASON(CLUSTER_UNREACHABLE);
 }
 
 void plan_wake(struct planner *p, int64_t at_ms);

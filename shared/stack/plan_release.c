@@ -40,7 +40,7 @@ static void report_conflict(struct planner *p, struct slot *s)
                                      STR_ARG(str_shown(p->arena, s->app->stack, 128)))
                            : STR("somebody else");
 
-    plan_set(s, DEPLOYMENT_FAILED, STR("ReleaseConflict"),
+    plan_set(s, DEPLOYMENT_FAILED, REASON(RELEASE_CONFLICT),
              str_fmt(p->arena,
                      "release %.*s in namespace %.*s belongs to %.*s and is left alone; choose "
                      "another releaseName, or uninstall that release",
@@ -71,7 +71,7 @@ static bool settle_deployed(struct planner *p, struct slot *s)
     s->now.attempts = 0;
     s->now.terminal = false;
     if (is_other_version(s)) {
-        plan_set(s, DEPLOYMENT_FAILED, STR("ChartVersionMismatch"),
+        plan_set(s, DEPLOYMENT_FAILED, REASON(CHART_VERSION_MISMATCH),
                  str_fmt(p->arena,
                          "version %.*s was asked for and %.*s was installed; see whether the "
                          "repository has exactly that version",
@@ -79,7 +79,7 @@ static bool settle_deployed(struct planner *p, struct slot *s)
                          STR_ARG(str_shown(p->arena, app->chart_version, 64))));
         fail_as_seen(s);
     } else {
-        plan_set(s, DEPLOYMENT_DEPLOYED, STR("Deployed"), STR(""));
+        plan_set(s, DEPLOYMENT_DEPLOYED, REASON(DEPLOYED), STR(""));
     }
     return true;
 }
@@ -97,11 +97,11 @@ static bool settle_drifted(struct planner *p, struct slot *s)
     s->now.version = app->chart_version.len ? app->chart_version : s->desired->version;
     /* `revision` stays the one that was ours: it tells later that this is no stranger's release. */
     if (p->stack->spec.drift == DRIFT_IGNORE) {
-        plan_set(s, DEPLOYMENT_DEPLOYED, STR("Deployed"), STR(""));
+        plan_set(s, DEPLOYMENT_DEPLOYED, REASON(DEPLOYED), STR(""));
         return true;
     }
     s->drifted = true;
-    plan_set(s, DEPLOYMENT_DEPLOYED, STR("Drifted"),
+    plan_set(s, DEPLOYMENT_DEPLOYED, REASON(DRIFTED),
              str_fmt(p->arena,
                      "revision %u was made by somebody else; spec.drift: Correct would undo it",
                      app->revision));
@@ -140,7 +140,7 @@ static void ask_repo(struct planner *p, struct slot *s)
     }
     /* Not plan_intend: making a repository takes no operation on the cluster. */
     s->now.requested_ms = p->observed->now_ms;
-    plan_set(s, DEPLOYMENT_WAITING, STR("RepoRequested"),
+    plan_set(s, DEPLOYMENT_WAITING, REASON(REPO_REQUESTED),
              str_fmt(p->arena, "asked for a ClusterRepo of %.*s", STR_ARG(url)));
 }
 
@@ -158,11 +158,11 @@ static bool wait_for_repo(struct planner *p, struct slot *s, const struct observ
             ask_repo(p, s);
         return true;
     case REPO_DOWNLOADING:
-        plan_set(s, DEPLOYMENT_WAITING, STR("RepoDownloading"),
+        plan_set(s, DEPLOYMENT_WAITING, REASON(REPO_DOWNLOADING),
                  str_fmt(p->arena, "the cluster is downloading the index of %.*s", STR_ARG(url)));
         return true;
     case REPO_FAILED:
-        plan_set(s, DEPLOYMENT_FAILED, STR("RepoUnreachable"),
+        plan_set(s, DEPLOYMENT_FAILED, REASON(REPO_UNREACHABLE),
                  str_fmt(p->arena, "repository %.*s: %.*s", STR_ARG(url),
                          STR_ARG(repo->message.len ? str_shown(p->arena, repo->message, 256)
                                                    : STR("its index could not be read"))));
@@ -195,12 +195,12 @@ static bool wait_for_version(struct planner *p, struct slot *s, const struct obs
         action->repo_name = repo->name;
         action->chart_in_repo = d->chart_in_repo;
         action->version = d->version;
-        plan_set(s, DEPLOYMENT_PENDING, STR("ResolvingVersion"),
+        plan_set(s, DEPLOYMENT_PENDING, REASON(RESOLVING_VERSION),
                  str_fmt(p->arena, "asking %.*s for %.*s %.*s", STR_ARG(d->repo),
                          STR_ARG(d->chart_in_repo), STR_ARG(d->version)));
         return true;
     case VERSION_MISSING:
-        plan_set(s, DEPLOYMENT_FAILED, STR("ChartVersionNotFound"),
+        plan_set(s, DEPLOYMENT_FAILED, REASON(CHART_VERSION_NOT_FOUND),
                  str_fmt(p->arena, "%.*s has no chart %.*s in version %.*s%s%.*s", STR_ARG(d->repo),
                          STR_ARG(d->chart_in_repo), STR_ARG(d->version),
                          version->message.len ? ": " : "; see spec.charts[].version",
@@ -208,7 +208,7 @@ static bool wait_for_version(struct planner *p, struct slot *s, const struct obs
         fail_as_seen(s);
         return true;
     case VERSION_FAILED:
-        plan_set(s, DEPLOYMENT_FAILED, STR("RepoUnreachable"),
+        plan_set(s, DEPLOYMENT_FAILED, REASON(REPO_UNREACHABLE),
                  str_fmt(p->arena, "asking %.*s for %.*s: %.*s", STR_ARG(d->repo),
                          STR_ARG(d->chart_in_repo),
                          STR_ARG(version->message.len ? str_shown(p->arena, version->message, 256)
@@ -239,7 +239,7 @@ static bool wait_for_needs(struct planner *p, struct slot *s)
         const struct release_state *trouble = &p->slots.items[root].now;
 
         s->root = root;
-        plan_set(s, DEPLOYMENT_WAITING, STR("WaitingForDependency"),
+        plan_set(s, DEPLOYMENT_WAITING, REASON(WAITING_FOR_DEPENDENCY),
                  str_fmt(p->arena, "waiting for %.*s on %.*s: %.*s", STR_ARG(trouble->chart_name),
                          STR_ARG(trouble->cluster_id),
                          STR_ARG(trouble->message.len ? trouble->message
@@ -261,7 +261,7 @@ static bool wait_for_former(struct planner *p, struct slot *s)
         if (other->chart != NONE || other->now.state == DEPLOYMENT_REMOVED ||
             !str_eq(other->now.chart_name, s->now.chart_name))
             continue;
-        plan_set(s, DEPLOYMENT_WAITING, STR("WaitingForRemoval"),
+        plan_set(s, DEPLOYMENT_WAITING, REASON(WAITING_FOR_REMOVAL),
                  str_fmt(p->arena, "waiting for its former release %.*s in %.*s to be removed",
                          STR_ARG(other->now.release_name), STR_ARG(other->now.namespace_)));
         return true;
@@ -277,7 +277,7 @@ static bool wait_for_room(struct planner *p, struct slot *s)
     }
     if (plan_has_room(p, s))
         return false;
-    plan_set(s, DEPLOYMENT_PENDING, STR("WaitingForRoom"),
+    plan_set(s, DEPLOYMENT_PENDING, REASON(WAITING_FOR_ROOM),
              STR("waiting for other operations to end: only a few run at a time"));
     return true;
 }
@@ -288,7 +288,7 @@ static bool free_lock(struct planner *p, struct slot *s)
     const struct observed_release *app = s->app;
     bool pending = app && (app->phase == RELEASE_PENDING || app->phase == RELEASE_UNINSTALLING);
     bool known = s->before && (plan_last_known(s->before) == DEPLOYMENT_FAILED ||
-                               str_eq(s->before->reason, STR(REASON_RELEASE_PENDING)));
+                               str_eq(s->before->reason, REASON(RELEASE_PENDING)));
     int64_t since = !known ? p->observed->now_ms : s->before->last_updated_ms + 1000;
     const char *phase = pending && app->phase == RELEASE_PENDING ? "pending" : "uninstalling";
 
@@ -296,7 +296,7 @@ static bool free_lock(struct planner *p, struct slot *s)
         return false;
     if (p->observed->now_ms < since + p->observed->settle_ms) {
         plan_wake(p, since + p->observed->settle_ms);
-        plan_set(s, DEPLOYMENT_DEPLOYING, STR(REASON_RELEASE_PENDING),
+        plan_set(s, DEPLOYMENT_DEPLOYING, REASON(RELEASE_PENDING),
                  str_fmt(p->arena, "the release is %s and no operation of it is to be seen",
                          phase));
         return true;
@@ -304,7 +304,7 @@ static bool free_lock(struct planner *p, struct slot *s)
     if (wait_for_room(p, s))
         return true;
     if (app->phase == RELEASE_UNINSTALLING || app->revision <= 1) {
-        plan_uninstall(p, s, STR("FreeingRelease"),
+        plan_uninstall(p, s, REASON(FREEING_RELEASE),
                        str_fmt(p->arena, "removing a first revision that was left %s", phase))
             ->stuck = true;
         return true;
@@ -314,7 +314,7 @@ static bool free_lock(struct planner *p, struct slot *s)
 
     action->operation = s->operation ? s->operation->name : STR("");
     plan_intend(p, s);
-    plan_set(s, DEPLOYMENT_DEPLOYING, STR(REASON_REMOVING_LOCK),
+    plan_set(s, DEPLOYMENT_DEPLOYING, REASON(REMOVING_LOCK),
              str_fmt(p->arena, "removing revision %u, which was left pending", app->revision));
     return true;
 }
@@ -336,7 +336,7 @@ static void upgrade(struct planner *p, struct slot *s, const struct observed_rep
     s->now.digest = s->desired->digest;
     s->now.version = action->version;
     s->now.terminal = false;
-    plan_set(s, DEPLOYMENT_DEPLOYING, install ? STR("Installing") : STR("Upgrading"),
+    plan_set(s, DEPLOYMENT_DEPLOYING, install ? REASON(INSTALLING) : REASON(UPGRADING),
              s->now.attempts && last.len
                  ? str_fmt(p->arena, "try %u of version %.*s; the last one: %.*s",
                            s->now.attempts + 1, STR_ARG(action->version), STR_ARG(last))

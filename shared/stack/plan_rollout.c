@@ -199,17 +199,17 @@ static void gate(struct planner *p, struct cluster_part *c, const struct standin
     bool holds = is_under_way(standing);
 
     if (rollout->max_failures >= 0 && crowd->failed > rollout->max_failures) {
-        shut(c, STR("RolloutStopped"),
+        shut(c, REASON(ROLLOUT_STOPPED),
              str_fmt(p->arena,
                      "the rollout stopped: %lld %s failed and spec.rollout.maxFailures is %lld; "
                      "mend what failed or raise it",
                      (long long)crowd->failed, crowd->failed == 1 ? "cluster" : "clusters",
                      (long long)rollout->max_failures));
     } else if (standing->wave >= tide->closed_from) {
-        shut(c, STR("WaitingForWave"), tide->message);
+        shut(c, REASON(WAITING_FOR_WAVE), tide->message);
         crowd->waits = true;
     } else if (concurrent > 0 && crowd->under_way - holds >= concurrent) {
-        shut(c, STR("WaitingForRollout"),
+        shut(c, REASON(WAITING_FOR_ROLLOUT),
              str_fmt(p->arena,
                      "waiting for other clusters: spec.rollout.maxConcurrentClusters is %lld",
                      (long long)concurrent));

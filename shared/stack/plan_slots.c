@@ -206,11 +206,11 @@ static const struct desire *make_desire(struct planner *p, struct desires *desir
                                         &desire->release, &err) == 0;
     if (!desire->known) {
         desire->reason =
-            err.code == ERROR_TOO_LARGE ? STR("ValuesTooLarge") : STR("ValuesInvalid");
+            err.code == ERROR_TOO_LARGE ? REASON(VALUES_TOO_LARGE) : REASON(VALUES_INVALID);
         desire->message = str_dup(p->arena, str_of(err.text));
     } else if (!values->ready) {
         desire->known = false;
-        desire->reason = values->reason.len ? values->reason : STR("ValuesUnread");
+        desire->reason = values->reason.len ? values->reason : REASON(VALUES_UNREAD);
         desire->message = values->message.len ? values->message
                                               : STR("the chart's values were not read yet");
     }

@@ -24,7 +24,7 @@ void plan_mark_removed(struct planner *p, struct slot *s)
                        : !s->decided && !plan_is_ours(p, s->app);
 
     if (s->chart == NONE && gone && (unseen || s->app || !plan_is_behind(p, s)))
-        plan_set(s, DEPLOYMENT_REMOVED, STR("Removed"), STR(""));
+        plan_set(s, DEPLOYMENT_REMOVED, REASON(REMOVED), STR(""));
 }
 
 static const struct chart *chart_named(const struct planner *p, struct str name)
@@ -83,10 +83,10 @@ static void remove_one(struct planner *p, struct slot *s)
     if (p->hold_reason.len)
         plan_set(s, DEPLOYMENT_PENDING, p->hold_reason, p->hold_message);
     else if (!plan_has_room(p, s))
-        plan_set(s, DEPLOYMENT_PENDING, STR("WaitingForRoom"),
+        plan_set(s, DEPLOYMENT_PENDING, REASON(WAITING_FOR_ROOM),
                  STR("will be removed; waiting for other operations to end"));
     else
-        plan_uninstall(p, s, STR("Uninstalling"),
+        plan_uninstall(p, s, REASON(UNINSTALLING),
                        p->deleting ? STR("uninstalling: the Stack is being deleted")
                                    : STR("uninstalling: it is not wanted here any more"));
 }
@@ -94,7 +94,7 @@ static void remove_one(struct planner *p, struct slot *s)
 /* A release that is pending without an operation may be one whose operation is not visible yet. */
 static bool may_be_moving(struct planner *p, struct slot *s)
 {
-    bool known = s->before && str_eq(s->before->reason, STR(REASON_RELEASE_PENDING));
+    bool known = s->before && str_eq(s->before->reason, REASON(RELEASE_PENDING));
     int64_t since = known ? s->before->last_updated_ms + 1000 : p->observed->now_ms;
 
     if (s->app->phase != RELEASE_PENDING && s->app->phase != RELEASE_UNINSTALLING)
@@ -102,7 +102,7 @@ static bool may_be_moving(struct planner *p, struct slot *s)
     if (p->observed->now_ms >= since + p->observed->settle_ms)
         return false;
     plan_wake(p, since + p->observed->settle_ms);
-    plan_set(s, DEPLOYMENT_UNINSTALLING, STR(REASON_RELEASE_PENDING),
+    plan_set(s, DEPLOYMENT_UNINSTALLING, REASON(RELEASE_PENDING),
              STR("the release is changing and no operation of it is to be seen; then it goes"));
     return true;
 }
@@ -115,7 +115,7 @@ static bool wait_for_users(struct planner *p, struct slot *s, const struct map *
     /* The former release of a chart that comes back under another name goes before it comes. */
     if (!user || (again && user->chart != NONE))
         return false;
-    plan_set(s, DEPLOYMENT_WAITING, STR("WaitingForDependents"),
+    plan_set(s, DEPLOYMENT_WAITING, REASON(WAITING_FOR_DEPENDENTS),
              user->now.state == DEPLOYMENT_FAILED
                  ? str_fmt(p->arena, "will be removed after %.*s on %.*s: %.*s",
                            STR_ARG(user->now.chart_name), STR_ARG(user->now.cluster_id),

@@ -82,7 +82,7 @@ static void put_ready(const struct view *v, struct kube_conditions *to,
     const struct kube_condition *held = kube_condition_find(before, STR("Ready"));
 
     if (v->phase == PHASE_DEPLOYED && !plan->kept)
-        put(v, to, before, "Ready", CONDITION_TRUE, STR("DeploymentSucceeded"), plan->message);
+        put(v, to, before, "Ready", CONDITION_TRUE, REASON(DEPLOYMENT_SUCCEEDED), plan->message);
     else if (plan->kept && plan->accepted && held && !v->deleting)
         put(v, to, before, "Ready", held->status, held->reason, held->message);
     else if (plan->kept && plan->accepted)
@@ -102,7 +102,7 @@ static void put_progress(const struct view *v, struct kube_conditions *to,
 
     if (settled || stalled)
         put(v, to, before, "Reconciling", CONDITION_FALSE,
-            settled ? STR("Settled") : STR("Stalled"),
+            settled ? REASON(SETTLED) : REASON(STALLED),
             settled ? STR("everything is as wanted") : plan->message);
     else
         put(v, to, before, "Reconciling", CONDITION_TRUE, plan->reason, plan->message);
@@ -111,7 +111,7 @@ static void put_progress(const struct view *v, struct kube_conditions *to,
     else if (v->terminal && !v->deleting)
         put(v, to, before, "Stalled", CONDITION_TRUE, v->terminal_reason, v->terminal_message);
     else
-        put(v, to, before, "Stalled", CONDITION_FALSE, STR("NotStalled"),
+        put(v, to, before, "Stalled", CONDITION_FALSE, REASON(NOT_STALLED),
             settled ? STR("everything is as wanted") : STR("nothing needs help to go on"));
 }
 
@@ -121,20 +121,20 @@ static void put_all(const struct view *v, struct kube_conditions *to,
     const struct stack_spec *spec = &v->stack->spec;
 
     if (v->plan->accepted)
-        put(v, to, before, "Accepted", CONDITION_TRUE, STR("Valid"),
+        put(v, to, before, "Accepted", CONDITION_TRUE, REASON(VALID),
             STR("the Stack can be carried out"));
     else
         put(v, to, before, "Accepted", CONDITION_FALSE, v->plan->reason, v->plan->message);
     put_ready(v, to, before);
     put_progress(v, to, before);
     if (v->plan->drifted)
-        put(v, to, before, "Drifted", CONDITION_TRUE, STR("Drifted"),
+        put(v, to, before, "Drifted", CONDITION_TRUE, REASON(DRIFTED),
             str_fmt(v->arena, "%u releases were changed by somebody else", v->plan->drifted));
     if (spec->security == TOGGLE_ENABLED)
-        put(v, to, before, "SecurityScanned", CONDITION_UNKNOWN, STR("NotObserved"),
+        put(v, to, before, "SecurityScanned", CONDITION_UNKNOWN, REASON(NOT_OBSERVED),
             STR("nothing has observed security scans yet"));
     if (spec->observability == TOGGLE_ENABLED)
-        put(v, to, before, "ObservabilityConfigured", CONDITION_UNKNOWN, STR("NotObserved"),
+        put(v, to, before, "ObservabilityConfigured", CONDITION_UNKNOWN, REASON(NOT_OBSERVED),
             STR("nothing has observed monitoring yet"));
 }
 

@@ -54,6 +54,14 @@ if [ -n "$found" ]; then
   bad=1
 fi
 
+# A reason is a row of reasons.def, wherever it is given or looked for.
+found=$(grep -nE '(reason( =|,)|plan_set\(|plan_fail\().*STR\("[A-Z][A-Za-z]+"\)' -r shared/stack --include='*.c' || true)
+if [ -n "$found" ]; then
+  echo "a reason that is no row of shared/stack/reasons.def:" >&2
+  echo "$found" >&2
+  bad=1
+fi
+
 # Tables of tables: every file opens by saying what it is.
 for file in $(git ls-files '*.c' '*.h' '*.def' 2>/dev/null); do
   [ -f "$file" ] || continue

@@ -1,13 +1,14 @@
 /* tables_test.c: every table is sound: unique names, help that is a sentence, defaults within
  * bounds, and documented. The fields of a Stack have a test of their own (stack/fields_test.c).
  *
- * docs/flags.md, docs/metrics.md and docs/limits.md are made here: HERD_GOLDEN=write. */
+ * docs/flags.md, docs/metrics.md, docs/limits.md and docs/reasons.md are made here: HERD_GOLDEN=write. */
 #include "support/rows.h"
 
 #include "support/files.h"
 #include "support/tables.h"
 
 #include "base/limits.h"
+#include "stack/reasons.h"
 #include "stack/validate.h"
 
 #include <ctype.h>
@@ -249,6 +250,37 @@ static void limits_are_sound_and_documented(void **state)
     test_golden(arena, "docs/limits.md", strbuf_str(&out));
 }
 
+/* --- reasons --- */
+
+static const char *const event_words[] = { "none", "Normal", "Warning" };
+
+static void reasons_are_sound_and_documented(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct strbuf out = strbuf_new(arena, 8192);
+
+    (void)state;
+    strbuf_lit(&out, "# Reasons\n\n"
+                     "Made from `shared/stack/reasons.def` by `tests/unit/tables_test.c`: the words "
+                     "in `status.deployments[].reason`, in conditions and in Events. A request that "
+                     "was refused has the reason that it was refused with.\n\n"
+                     "| reason | Event | what it says |\n|---|---|---|\n");
+    for (int i = 0; i < REASON_COUNT; i++) {
+        const struct reason_row *row = &reason_rows[i];
+
+        rows_expect(row->name.at, isupper((unsigned char)row->name.at[0]), "it is CamelCase");
+        rows_expect(row->name.at, strspn(row->name.at, "abcdefghijklmnopqrstuvwxyz"
+                                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
+                                      row->name.len, "it is of letters");
+        rows_expect(row->name.at, is_sentence(row->sentence), "it says what it means");
+        rows_expect(row->name.at, reason_find(row->name) == row, "its name is unique");
+        strbuf_fmt(&out, "| `%s` | %s |", row->name.at, event_words[row->event]);
+        put_cell(&out, str_of(row->sentence));
+        strbuf_char(&out, '\n');
+    }
+    test_golden(arena, "docs/reasons.md", strbuf_str(&out));
+}
+
 static void limits_go_together(void **state)
 {
     static const struct {
@@ -351,6 +383,7 @@ int main(void)
         cmocka_unit_test(flags_are_documented),
         cmocka_unit_test(metrics_are_sound_and_documented),
         cmocka_unit_test(limits_are_sound_and_documented),
+        cmocka_unit_test(reasons_are_sound_and_documented),
         cmocka_unit_test(limits_go_together),
         cmocka_unit_test(names_are_unique_and_help_is_there),
         cmocka_unit_test(errors_are_sound),

@@ -1,0 +1,17 @@
+/* reasons.c: the rows of reasons.def. */
+#include "stack/reasons.h"
+
+const struct reason_row reason_rows[REASON_COUNT] = {
+#define REASON_ROW(id, name, event, sentence)                                                      \
+    [REASON_##id] = { STR_INIT(name), REASON_##event, sentence },
+#include "stack/reasons.def"
+#undef REASON_ROW
+};
+
+const struct reason_row *reason_find(struct str name)
+{
+    for (int i = 0; i < REASON_COUNT; i++)
+        if (str_eq(reason_rows[i].name, name))
+            return &reason_rows[i];
+    return NULL;
+}
