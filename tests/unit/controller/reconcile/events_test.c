@@ -166,12 +166,53 @@ static void notes_wait_for_a_status(void **state)
     rows_expect_int("what is forgotten does not", status.deployments.items[0].attempts, 2);
 }
 
+static void reasons_have_their_type(void **state)
+{
+    static const struct {
+        const char *name;
+        enum deployment_state state;
+        const char *reason;
+        const char *want;
+    } rows[] = {
+        { "what somebody must mend warns, though it only waits", DEPLOYMENT_WAITING,
+          "ConfigMapNotFound", "!ConfigMapNotFound(db 1.2.3 on c0: x)" },
+        { "waiting does not", DEPLOYMENT_WAITING, "WaitingForDependency",
+          "WaitingForDependency(db 1.2.3 on c0: x)" },
+        { "what lasts for a moment is not told", DEPLOYMENT_WAITING, "RepoDownloading", "" },
+        { "a refusal has somebody else's reason, and warns", DEPLOYMENT_FAILED, "Forbidden",
+          "!Forbidden(db 1.2.3 on c0: x)" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct stack_builder builder = a_stack(arena);
+
+        with_chart(&builder, "db", "");
+
+        struct verdict verdict = judge_json(arena, stack_json(&builder));
+        struct stack_status before = a_status(arena, PHASE_DEPLOYING);
+        struct stack_status after = a_status(arena, PHASE_DEPLOYING);
+
+        release_states_push(&before.deployments,
+                            release("db", "c0", DEPLOYMENT_PENDING, "", ""));
+        release_states_push(&after.deployments,
+                            release("db", "c0", rows[i].state, rows[i].reason, "x"));
+
+        struct kube_events events =
+            stack_events(arena, verdict.stack, STR("7"), &before, &after);
+
+        rows_expect_str(rows[i].name, text_of(arena, &events), str_of(rows[i].want));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_say_what_changed),
         cmocka_unit_test(kept_stacks),
         cmocka_unit_test(notes_wait_for_a_status),
+        cmocka_unit_test(reasons_have_their_type),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
