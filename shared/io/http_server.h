@@ -96,5 +96,8 @@ void http_answer_header(struct http_exchange *exchange, const char *name, struct
 void http_answer_stream(struct http_exchange *exchange, const char *content_type,
                         ptrdiff_t (*next)(void *context, char *into, size_t room),
                         void (*end)(void *context), void *context);
+/* Instead of an answer: close the connection without a byte, as if the answer were lost on its way.
+ * on_end is told status 0. */
+void http_drop(struct http_exchange *exchange);
 
 #endif

@@ -119,6 +119,13 @@ void http_answer_stream(struct http_exchange *exchange, const char *content_type
     exchange->stream_context = context;
 }
 
+void http_drop(struct http_exchange *exchange)
+{
+    assert(!exchange->answered);
+    exchange->answered = true;
+    exchange->drops = true;
+}
+
 /* A peer that has closed its side waits for nothing more; libmicrohttpd would find out at the next
  * write only, which a quiet stream may not have for long. */
 static bool peer_has_gone(const struct http_exchange *exchange)

@@ -47,6 +47,7 @@ struct http_exchange {
     int64_t started_us;
 
     bool answered;
+    bool drops; /* http_drop: the connection ends without an answer */
     int status;
     const char *content_type;
     struct str answer;

@@ -382,6 +382,9 @@ static enum MHD_Result on_complete_request(struct http_exchange *exchange)
         return http_server_refuse(exchange, 500,
                                   "the request needs more memory than one request may have\n",
                                   NULL, NULL, false);
+    /* libmicrohttpd closes a connection whose handler says no. */
+    if (exchange->drops)
+        return MHD_NO;
     if (!exchange->answered)
         return http_server_refuse(exchange, 500, "the request was not answered\n", NULL, NULL,
                                   false);

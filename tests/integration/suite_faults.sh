@@ -11,6 +11,8 @@ stack() {
 }
 reason_is() { field_has "stack/$1" '{.status.deployments[*].reason}' "$2"; }
 deployed() { k wait --for=condition=Ready "stack/$1" --timeout="${deadline_s}s"; }
+# fault_hits N: the fault struck that often.
+fault_hits() { counters | grep -q "\"hits\":$1"; }
 chart='"name":"qdrant","repo":"https://qdrant.github.io/qdrant-helm","namespace":"vector-db"'
 
 row "a ConfigMap that is not there holds its chart, until it is"
@@ -53,6 +55,15 @@ eventually field_has stack/flaky '{.status.deployments[*].message}' "context dea
 ok deployed flaky
 ok lab_k delete configmap herd-lab-faults
 ok k delete stack flaky --wait --timeout="${deadline_s}s"
+
+row "an answer that is lost is found out about, and nothing is installed twice"
+ok k create configmap herd-lab-faults --from-literal=a='fault=lost-response cluster=c-m-dev-cluster times=1'
+stack lost "{\"spec\":{\"charts\":[{$chart,\"version\":\"0.7.4\",\"releaseName\":\"lost-answer\"}]}}"
+ok deployed lost
+eventually fault_hits 1
+counters | grep -q '"release":"lost-answer","install":0,"upgrade":1,' || wrong "not installed once" "$(counters)"
+ok k delete configmap herd-lab-faults
+ok k delete stack lost --wait --timeout="${deadline_s}s"
 
 row "a cluster that disconnects is told; when it is back the Stack goes on"
 ok lab_k create configmap herd-lab-faults --from-literal=a='fault=disconnected cluster=c-m-dev-cluster'

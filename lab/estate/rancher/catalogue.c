@@ -185,3 +185,50 @@ struct str catalogue_index(struct arena *arena, const struct catalogue_repo *rep
     strbuf_lit(&out, "}}");
     return strbuf_str(&out);
 }
+
+/* What is fetched first: the index of a plain repository; of a registry the tags of the repository
+ * that the URL may name, or its list of repositories (rancher v2.14 pkg/catalogv2/oci/oci.go). */
+static struct str asked_url(struct arena *arena, struct str url, struct str *ret_host)
+{
+    ptrdiff_t scheme = str_find(url, STR("://"), 0);
+    struct str rest = str_slice(url, scheme < 0 ? 0 : (size_t)scheme + 3, url.len);
+    struct str host;
+
+    while (str_ends(rest, STR("/")))
+        rest.len--;
+    url.len = (size_t)(rest.at - url.at) + rest.len;
+    if (!str_split(&rest, '/', &host))
+        host = rest;
+    *ret_host = host;
+    if (!str_starts(url, STR("oci://")))
+        return str_fmt(arena, "%.*s/index.yaml", STR_ARG(url));
+    if (rest.len == 0)
+        return str_fmt(arena, "https://%.*s/v2/_catalog", STR_ARG(host));
+    return str_fmt(arena, "https://%.*s/v2/%.*s/tags/list", STR_ARG(host), STR_ARG(rest));
+}
+
+struct str catalogue_repo_failure(struct arena *arena, enum repo_answer answer, struct str url)
+{
+    struct str host;
+    struct str asked = asked_url(arena, url, &host);
+
+    switch (answer) {
+    case REPO_INDEX:
+        return STR("");
+    case REPO_HTML:
+        if (str_starts(url, STR("oci://")))
+            return str_fmt(arena,
+                           "GET \"%.*s\": failed to decode response: invalid character '<' "
+                           "looking for beginning of value",
+                           STR_ARG(asked));
+        return str_fmt(arena, "failed to parse response from %.*s", STR_ARG(asked));
+    case REPO_EMPTY:
+        return STR("there are no helm charts in the repository specified");
+    case REPO_DENIED:
+        return STR("error 401: Unauthorized");
+    case REPO_DOWN:
+        break;
+    }
+    return str_fmt(arena, "Get \"%.*s\": dial tcp: lookup %.*s on 10.43.0.10:53: no such host",
+                   STR_ARG(asked), STR_ARG(host));
+}

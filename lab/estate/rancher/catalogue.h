@@ -43,4 +43,7 @@ struct str catalogue_metadata(struct arena *arena, const struct catalogue_chart 
 /* The chart's own values.yaml as JSON. */
 struct str catalogue_values(struct arena *arena, const struct catalogue_chart *chart);
 
+/* In Rancher's words, why a repository with such an answer has no index; "" for REPO_INDEX. */
+struct str catalogue_repo_failure(struct arena *arena, enum repo_answer answer, struct str url);
+
 #endif

@@ -49,10 +49,7 @@ static void reply_201(struct post *p)
     struct fault_rule rule;
 
     if (faults_strike(p->estate, FAULT_LOST_RESPONSE, &place, &rule)) {
-        /* What a client sees of a lost answer: the proxy in front gives up on Rancher. */
-        http_answer(p->exchange, 502, "text/html",
-                    STR("<html><head><title>502 Bad Gateway</title></head><body><center><h1>"
-                        "502 Bad Gateway</h1></center><hr><center>nginx</center></body></html>"));
+        http_drop(p->exchange);
         return;
     }
     reply_json(p->exchange, 201,

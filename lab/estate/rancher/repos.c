@@ -15,37 +15,14 @@ static struct str download_error(struct estate *estate, struct arena *arena, str
     const struct fault_place place = { cluster, STR(""), STR(""), name };
     struct fault_rule rule;
     enum repo_answer answer = repo ? repo->answer : REPO_DOWN;
-    struct str rest = url;
 
     if (faults_strike(estate, FAULT_REPO_DOWN, &place, &rule))
         answer = REPO_DOWN;
     if (faults_strike(estate, FAULT_REPO_HTML, &place, &rule))
         answer = REPO_HTML;
 
-    ptrdiff_t scheme = str_find(rest, STR("://"), 0);
-    struct str host = STR("");
-
-    if (scheme >= 0)
-        rest = str_slice(rest, (size_t)scheme + 3, rest.len);
-    str_split(&rest, '/', &host);
-    while (str_ends(url, STR("/")))
-        url.len--;
-    switch (answer) {
-    case REPO_INDEX:
-        return STR("");
-    case REPO_HTML:
-        return str_fmt(arena, "failed to parse response from %.*s/index.yaml", STR_ARG(url));
-    case REPO_EMPTY:
-        return STR("there are no helm charts in the repository specified");
-    case REPO_DENIED:
-        *ret_final = true;
-        return STR("error 401: Unauthorized");
-    case REPO_DOWN:
-        break;
-    }
-    return str_fmt(arena,
-                   "Get \"%.*s/index.yaml\": dial tcp: lookup %.*s on 10.43.0.10:53: no such host",
-                   STR_ARG(url), STR_ARG(host));
+    *ret_final = answer == REPO_DENIED;
+    return catalogue_repo_failure(arena, answer, url);
 }
 
 static int store_index(struct estate *estate, struct arena *arena, struct str cluster,

@@ -404,6 +404,34 @@ static void test_drain_lets_a_request_end(void **state)
     end(&fixture);
 }
 
+static void drop(struct http_exchange *exchange, void *context)
+{
+    (void)context;
+    http_drop(exchange);
+}
+
+static const struct http_route drop_routes[] = { { "GET", "/drop", 0, drop, "drop" },
+                                                 { "GET", "/slow", 0, slow, "slow" } };
+
+static void test_a_dropped_request_gets_no_answer(void **state)
+{
+    struct http_server_options options = options_of(1);
+
+    (void)state;
+    options.routes = drop_routes;
+    options.route_count = 2;
+    atomic_store(&release, true);
+
+    struct fixture fixture = begin(&options);
+    struct reply reply = get(&fixture, "/drop");
+
+    rows_expect_int("no status", reply.status, 0);
+    rows_expect_int("the connection ended", reply.error.code, ERROR_LOST);
+    rows_expect("and the request had been sent", reply.sent, "sent is true");
+    rows_expect_int("the next one is answered", get(&fixture, "/slow").status, 200);
+    end(&fixture);
+}
+
 static void test_lame_duck(void **state)
 {
     struct http_server_options options = options_of(1);
@@ -512,6 +540,7 @@ int main(void)
         cmocka_unit_test(test_a_quiet_stream_notices_that_its_peer_went),
         cmocka_unit_test(test_drain_ends_streams_and_refuses_connections),
         cmocka_unit_test(test_drain_lets_a_request_end),
+        cmocka_unit_test(test_a_dropped_request_gets_no_answer),
         cmocka_unit_test(test_lame_duck),
         cmocka_unit_test(test_all_bodies_together_are_bounded),
         cmocka_unit_test(test_a_used_port_is_told),
