@@ -33,23 +33,20 @@ create_raw() {
 k config view --raw -o 'jsonpath={.clusters[0].cluster.certificate-authority-data}' | base64 -d >"$state/ca.pem"
 token=$(k config view --raw -o 'jsonpath={.users[0].user.token}')
 
-row "every rejected example is refused with its answer, and nothing is stored"
+# NAME.kubectl.txt is what its author really sees. That need not be NAME.answer.txt, which a review
+# offline gives: kubectl has the API server refuse fields that the CRD does not have before any webhook
+# is asked; for those who do not ask for that, it drops them, and the webhook judges what is left.
+row "every rejected example is refused as its author is shown, and nothing is stored"
 for file in examples/rejected/*.yaml; do
   answer=${file%.yaml}.answer.txt
+  shown=${file%.yaml}.kubectl.txt
   name=$(sed -n 's/^  name: //p' "$file" | head -n 1)
   refused k apply -f "$file"
-  # Fields that nobody knows are refused by the API server itself, before any webhook is asked.
-  if [[ "$out" == *"strict decoding error"* ]]; then
-    says 'unknown field "spec.charts[0].dependOn"'
-    continue
-  fi
-  # kubectl shows the causes of the answer, one in a line.
-  while IFS= read -r line; do
-    [[ -z "$line" || "$line" == *" faults:" ]] || says "${line#- }"
-  done <"$answer"
+  [ "${HERD_GOLDEN:-}" != write ] || printf '%s\n' "$out" >"$shown"
+  is "$out" "$(cat "$shown")"
   status=$(create_raw "$file")
   is "$(jq -r .code <<<"$status")" 422
-  is "$(jq -r .message <<<"$status")" \
+  [[ "$out" == *"strict decoding error"* ]] || is "$(jq -r .message <<<"$status")" \
     "admission webhook \"mutate.stacks.herd.suse.com\" denied the request: $(cat "$answer")"
   refused k get stack "$name"
   says "not found"
