@@ -54,13 +54,18 @@ static const struct scalar {
     const char *form;
     enum schema_type type;
     const char *format;
-    bool int_or_string;
+    bool int_or_string, micro;
 } scalars[] = {
-    { "string", SCHEMA_STRING, "", false },       { "integer", SCHEMA_INTEGER, "int32", false },
-    { "long", SCHEMA_INTEGER, "int64", false },   { "number", SCHEMA_NUMBER, "", false },
-    { "boolean", SCHEMA_BOOLEAN, "", false },     { "time", SCHEMA_STRING, "date-time", false },
-    { "bytes", SCHEMA_STRING, "byte", false },    { "quantity", SCHEMA_ANY, "", true },
-    { "intstr", SCHEMA_ANY, "int-or-string", true },
+    { "string", SCHEMA_STRING, "", false, false },
+    { "integer", SCHEMA_INTEGER, "int32", false, false },
+    { "long", SCHEMA_INTEGER, "int64", false, false },
+    { "number", SCHEMA_NUMBER, "", false, false },
+    { "boolean", SCHEMA_BOOLEAN, "", false, false },
+    { "time", SCHEMA_STRING, "date-time", false, false },
+    { "microtime", SCHEMA_STRING, "date-time", false, true },
+    { "bytes", SCHEMA_STRING, "byte", false, false },
+    { "quantity", SCHEMA_ANY, "", true, false },
+    { "intstr", SCHEMA_ANY, "int-or-string", true, false },
 };
 
 struct str kind_api_version(struct arena *arena, const struct kind *kind)
@@ -100,10 +105,22 @@ static struct schema *of_form(struct arena *arena, struct map *types, struct str
             s->type = scalars[i].type;
             s->format = str_of(scalars[i].format);
             s->int_or_string = scalars[i].int_or_string;
+            s->micro = scalars[i].micro;
             return s;
         }
     s->preserve_unknown = true; /* "any" */
     return s;
+}
+
+static struct str_list words(struct arena *arena, const char *text)
+{
+    struct str_list list = str_list_new(arena, 2);
+    struct str rest = str_of(text);
+    struct str part;
+
+    while (rest.len && str_split(&rest, ',', &part))
+        str_list_push(&list, part);
+    return list;
 }
 
 /* A copy that carries the field's own description; a named type stays a reference by its name. */
@@ -111,16 +128,17 @@ static struct schema *described(struct arena *arena, const struct schema *of, co
                                 const char *merge)
 {
     struct schema *s = arena_new(arena, struct schema);
+    struct str rest = str_of(merge);
 
     *s = *of;
     s->description = str_of(help);
     s->described = true;
     s->merge_key = str_of(merge);
+    str_split(&rest, ',', &s->merge_key);
     if (s->type == SCHEMA_ARRAY && s->merge_key.len) {
         s->list = str_eq(s->merge_key, STR("+")) ? SCHEMA_LIST_SET : SCHEMA_LIST_MAP;
         if (s->list == SCHEMA_LIST_MAP) {
-            s->list_keys = str_list_new(arena, 1);
-            str_list_push(&s->list_keys, s->merge_key);
+            s->list_keys = words(arena, merge);
         }
     }
     return s;
@@ -189,17 +207,6 @@ static const struct schema *root_of(struct arena *arena, struct map *types, cons
                           "The kind of resource that this object represents, in CamelCase.", ""));
     }
     return s;
-}
-
-static struct str_list words(struct arena *arena, const char *text)
-{
-    struct str_list list = str_list_new(arena, 2);
-    struct str rest = str_of(text);
-    struct str part;
-
-    while (rest.len && str_split(&rest, ',', &part))
-        str_list_push(&list, part);
-    return list;
 }
 
 struct builtin *builtin_new(struct arena *arena)

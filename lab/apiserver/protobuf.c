@@ -11,9 +11,12 @@ static const struct row {
     const char *type;
     uint64_t number;
     const char *name;
+    bool zero_counts;
 } rows[] = {
-#define PB(type, number, name) { #type, number, #name },
+#define PB(type, number, name) { #type, number, #name, false },
+#define PB0(type, number, name) { #type, number, #name, true },
 #include "lab/apiserver/protobuf.def"
+#undef PB0
 #undef PB
 };
 
@@ -95,15 +98,16 @@ static int read_message(struct reader *r, const struct schema *type, struct str 
 static struct value *read_time(struct reader *r, const struct schema *s, struct str message)
 {
     struct field seconds = { 0 }, nanos = { 0 };
-    int64_t ms;
+    struct str text;
 
     if (!find_field(message, 1, &seconds))
         return value_null(r->arena);
     find_field(message, 2, &nanos);
-    ms = (int64_t)seconds.varint * 1000 + (int64_t)nanos.varint / 1000000;
-    (void)s;
-    return value_str(r->arena, nanos.varint ? time_rfc3339_micro(r->arena, ms)
-                                            : time_rfc3339(r->arena, ms));
+    text = time_rfc3339(r->arena, (int64_t)seconds.varint * 1000);
+    if (s->micro)
+        text = str_fmt(r->arena, "%.*s.%06uZ", STR_ARG(str_slice(text, 0, text.len - 1)),
+                       (unsigned)(nanos.varint / 1000 % 1000000));
+    return value_str(r->arena, text);
 }
 
 /* Quantity { string = 1 }; IntOrString { type = 1, intVal = 2, strVal = 3 }. */
@@ -121,6 +125,16 @@ static struct value *read_int_or_string(struct reader *r, const struct schema *s
     find_field(message, type.varint ? 3 : 2, &value);
     return type.varint ? value_str(r->arena, value.bytes)
                        : value_int(r->arena, (int64_t)(int32_t)value.varint);
+}
+
+/* metav1.FieldsV1 { Raw = 1 }: JSON as it is. */
+static int read_fields(struct reader *r, struct str message, struct value **ret_value,
+                       struct error *err)
+{
+    struct field raw = { 0 };
+
+    find_field(message, 1, &raw);
+    return value_read(r->arena, raw.bytes, &json_limits_default, ret_value, err);
 }
 
 /* A message in which nothing is said: Go's encoder writes empty strings and empty structs out. */
@@ -183,41 +197,32 @@ static int put_entry(struct reader *r, const struct schema *s, const struct fiel
     return 0;
 }
 
-static const char *name_of(struct str type, uint64_t number)
+static const struct row *row_of(struct str type, uint64_t number)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (rows[i].number == number && str_eq(type, str_of(rows[i].type)))
-            return rows[i].name;
+            return &rows[i];
     return NULL;
 }
 
-/* Go's encoder writes empty strings, zeros and false of plain fields too; JSON leaves them out. Fields
- * that are pointers in Go are written only when set, and then zero is a value. */
-static bool means_unset(const char *name, const struct schema *s, const struct field *f,
+/* Go's encoder writes empty strings, zeros and false of plain fields too; JSON leaves them out. */
+static bool means_unset(const struct row *row, const struct schema *s, const struct field *f,
                         const struct value *value)
 {
-    static const char *const pointers[] = {
-        "replicas",   "automountServiceAccountToken", "terminationGracePeriodSeconds",
-        "controller", "gracePeriodSeconds",           "revisionHistoryLimit",
-        "value",      "allowed",                      "blockOwnerDeletion",
-    };
-
     if (value_kind(value) == JSON_NULL)
         return true;
+    if (row->zero_counts)
+        return false;
     if (s->type == SCHEMA_STRING)
         return value_text(value).len == 0;
-    if (s->type != SCHEMA_INTEGER && s->type != SCHEMA_BOOLEAN)
-        return false;
-    for (size_t i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++)
-        if (strcmp(name, pointers[i]) == 0)
-            return false;
-    return f->varint == 0;
+    return (s->type == SCHEMA_INTEGER || s->type == SCHEMA_BOOLEAN) && f->varint == 0;
 }
 
 static int put_field(struct reader *r, const struct schema *type, const struct field *f,
                      struct value *object, struct error *err)
 {
-    const char *name = name_of(type->name, f->number);
+    const struct row *row = row_of(type->name, f->number);
+    const char *name = row ? row->name : NULL;
     const struct schema *s = name ? schema_property(type, str_of(name)) : NULL;
     struct value *held, *value;
 
@@ -228,6 +233,12 @@ static int put_field(struct reader *r, const struct schema *type, const struct f
                          "herd-lab does not read field %llu of %.*s from protobuf",
                          (unsigned long long)f->number, STR_ARG(type->name));
     held = value_get(object, str_of(name));
+    if (strcmp(name, "fieldsV1") == 0) {
+        if (read_fields(r, f->bytes, &value, err) != 0)
+            return error_wrap(err, "%.*s.%s", STR_ARG(type->name), name);
+        value_set(r->arena, object, str_of(name), value);
+        return 0;
+    }
     if (s->type == SCHEMA_OBJECT && s->additional) {
         held = value_object_at(r->arena, object, str_of(name));
         return held ? put_entry(r, s, f, held, err) : 0;
@@ -240,7 +251,7 @@ static int put_field(struct reader *r, const struct schema *type, const struct f
             value_set(r->arena, object, str_of(name), held);
         }
         value_append(held, value);
-    } else if (!means_unset(name, s, f, value)) {
+    } else if (!means_unset(row, s, f, value)) {
         value_set(r->arena, object, str_of(name), value);
     }
     return 0;

@@ -29,7 +29,9 @@ static const struct row {
     const char *name;
 } rows[] = {
 #define PB(type, number, name) { #type, number, #name },
+#define PB0 PB
 #include "lab/apiserver/protobuf.def"
+#undef PB0
 #undef PB
 };
 

@@ -32,6 +32,7 @@ LIST_DEFINE(schema_list_of, const struct schema *)
 struct schema {
     enum schema_type type;
     bool nullable, preserve_unknown, int_or_string, embedded, atomic_map;
+    bool micro;     /* a time that is written with microseconds */
     bool described; /* the description is that of a field, not of its type */
     struct str name;   /* of a built-in type, e.g. "PodSpec"; "" = anonymous */
     struct str format; /* "int32", "date-time", ... */

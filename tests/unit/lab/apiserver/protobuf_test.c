@@ -78,6 +78,15 @@ static const struct real {
       { "\"creationTimestamp\":\"2023-11-14T22:13:20Z\"",
         "\"renewTime\":\"2023-11-14T22:13:21.005000Z\"", "\"leaseDurationSeconds\":15",
         "\"controller\":true" } },
+    { "create clusterrole --aggregation-rule", "clusterrole-aggregation", "ClusterRole",
+      { "\"aggregationRule\":{\"clusterRoleSelectors\":[{\"matchLabels\":{\"a\":\"b\"}}]}" } },
+    { "a whole second is a MicroTime, too; a counter may be zero", "lease-microtime", "Lease",
+      { "\"acquireTime\":\"2023-11-14T22:13:20.000000Z\"",
+        "\"renewTime\":\"2023-11-14T22:13:21.123456Z\"", "\"leaseTransitions\":0" } },
+    { "managers and their fields, and false where it was said", "managed-fields", "ConfigMap",
+      { "\"managedFields\":[{\"manager\":\"kubectl\",\"operation\":\"Update\"",
+        "\"time\":\"2023-11-14T22:13:20Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:data\":"
+        "{\".\":{},\"f:a\":{}}}", "\"immutable\":false" } },
     { "a pod that limits a resource by quantity", "pod-quantity", "Pod",
       { "\"limits\":{\"cpu\":\"500m\"}" } },
 };
