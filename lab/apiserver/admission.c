@@ -1,7 +1,7 @@
 /* admission.c: from configurations to calls, and from answers to changes, refusals and warnings. */
 #include "lab/apiserver/admission.h"
 
-#include "lab/apiserver/object.h"
+#include "lab/apiserver/service.h"
 #include "text/base64.h"
 #include "text/json_write.h"
 #include "text/patch.h"
@@ -44,7 +44,8 @@ static struct str address_by_flag(struct request *rq, struct str namespace_, str
     return str_of(address ? address : "");
 }
 
-/* Like an API server with no overlay network in between: the Service's own cluster IP. */
+/* Like an API server with no overlay network in between: the Service's own cluster IP, if somebody
+ * chose one that can be reached. */
 static struct str service_address(struct request *rq, struct str namespace_, struct str name,
                                   int64_t port)
 {
@@ -63,7 +64,7 @@ static struct str service_address(struct request *rq, struct str namespace_, str
 
     struct str ip = json_str(json_walk(service, "spec", "clusterIP", NULL));
 
-    if (ip.len == 0 || str_eq(ip, STR("None")))
+    if (ip.len == 0 || str_eq(ip, STR("None")) || service_is_given(ip))
         return by_flag;
     return str_fmt(rq->arena, "%.*s:%lld", STR_ARG(ip), (long long)port);
 }

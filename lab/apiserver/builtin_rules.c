@@ -1,6 +1,6 @@
 /* builtin_rules.c: what the registries of the built-in kinds do beyond their types: the defaults
  * that others rely on, and the checks whose refusals people meet. */
-#include "lab/apiserver/object.h"
+#include "lab/apiserver/service.h"
 
 #include "text/base64.h"
 
@@ -90,7 +90,6 @@ static void default_service(struct arena *arena, struct value *object)
 
     set_default(arena, spec, "type", value_str(arena, STR("ClusterIP")));
     set_default(arena, spec, "sessionAffinity", value_str(arena, STR("None")));
-    set_default(arena, spec, "clusterIP", value_str(arena, STR("None")));
     for (; port; port = value_next(port)) {
         set_default(arena, port, "protocol", value_str(arena, STR("TCP")));
         if (value_get(port, STR("port")))
@@ -243,4 +242,6 @@ void builtin_validate(struct arena *arena, const struct kind *kind, const struct
     }
     if (is(kind, "mutatingwebhookconfigurations") || is(kind, "validatingwebhookconfigurations"))
         check_webhooks(object, found);
+    if (is(kind, "services"))
+        service_validate(arena, old, object, found);
 }

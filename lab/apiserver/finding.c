@@ -14,6 +14,7 @@ static const struct word {
     [FINDING_TOO_LONG] = { "FieldValueTooLong", "Too long" },
     [FINDING_TOO_MANY] = { "FieldValueTooMany", "Too many" },
     [FINDING_TYPE_INVALID] = { "FieldValueTypeInvalid", "Invalid value" },
+    [FINDING_MANAGER_CONFLICT] = { "FieldManagerConflict", "" },
 };
 
 const char *finding_reason(enum finding_kind kind)

@@ -19,6 +19,7 @@ enum finding_kind {
     FINDING_TOO_LONG,
     FINDING_TOO_MANY,
     FINDING_TYPE_INVALID,
+    FINDING_MANAGER_CONFLICT, /* of server-side apply */
 };
 
 struct finding {

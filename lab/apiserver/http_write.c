@@ -103,19 +103,61 @@ static const struct patch_type *find_patch(struct request *rq)
     fail(&rq->failure, 415, "UnsupportedMediaType",
          "the body of the request was in an unknown format - accepted media types include: "
          "application/json-patch+json, application/merge-patch+json%s",
-         kind_has(rq->kind, KIND_CUSTOM) ? "" : ", application/strategic-merge-patch+json");
+         kind_has(rq->kind, KIND_CUSTOM)
+             ? ", application/apply-patch+yaml"
+             : ", application/strategic-merge-patch+json, application/apply-patch+yaml");
     rq->failure.has_details = true;
     return NULL;
 }
 
+static int check_apply_options(struct http_request_of_api *h, bool applies)
+{
+    struct request *rq = h->rq;
+
+    if (applies && query_of(h, "fieldManager").len == 0)
+        return fail(&rq->failure, 422, "Invalid",
+                    "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is "
+                    "required for apply patch");
+    if (!applies && query_of(h, "force").len)
+        return fail(&rq->failure, 422, "Invalid",
+                    "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be "
+                    "specified for non-apply patch");
+    return 0;
+}
+
+static bool is_apply(const struct request *rq)
+{
+    return str_starts(rq->content_type, STR("application/apply-patch+yaml"));
+}
+
+static void handle_apply(struct http_request_of_api *h)
+{
+    struct value *config;
+    struct str applied;
+    bool created;
+
+    if (check_apply_options(h, true) != 0 ||
+        body_read(h->rq, STR("application/yaml"), h->rq->body, &config) != 0 ||
+        do_apply(h->rq, config, query_true(h, "force"), &applied, &created) != 0)
+        answer_failure(h);
+    else
+        answer_object(h, created ? 201 : 200, applied);
+}
+
 void handle_patch(struct http_request_of_api *h)
 {
+    if (is_apply(h->rq)) {
+        handle_apply(h);
+        return;
+    }
+
     const struct patch_type *type = find_patch(h->rq);
     struct edit edit = { NULL, NULL };
     struct value *body = NULL;
     struct str updated;
 
-    if (!type || (!type->is_list &&
+    if (!type || check_apply_options(h, false) != 0 ||
+        (!type->is_list &&
                   body_read(h->rq, STR("application/json"), h->rq->body, &body) != 0)) {
         answer_failure(h);
         return;

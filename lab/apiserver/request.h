@@ -8,6 +8,7 @@
 #include "kube/selector.h"
 #include "lab/apiserver/api.h"
 #include "lab/apiserver/failure.h"
+#include "lab/apiserver/managers.h"
 #include "lab/apiserver/registry.h"
 #include "lab/apiserver/store.h"
 
@@ -61,6 +62,8 @@ struct request {
     bool dry_run;
     enum field_validation validation;
     struct str field_manager;
+    bool applies; /* server-side apply: managed_fields is what metadata.managedFields becomes */
+    const struct value *managed_fields;
     struct str content_type, body;
     int64_t now_ms;
     struct str_list warnings;
@@ -104,6 +107,9 @@ struct edit {
     void *context;
 };
 int do_update(struct request *rq, const struct edit *edit, struct str *ret_object);
+/* Server-side apply of `config`; *ret_created tells a creation. */
+int do_apply(struct request *rq, struct value *config, bool force, struct str *ret_object,
+             bool *ret_created);
 struct delete_options {
     struct str uid;
     uint64_t version; /* 0 = any */
@@ -123,6 +129,9 @@ int body_check(struct request *rq, struct value *object);
 int body_shape(struct request *rq, struct value *object, bool report);
 
 /* Steps of writing (write_steps.c). */
+/* What only the server can give: a Service's address. `old` NULL: a creation. */
+int write_allocate(struct request *rq, const struct value *old, struct value *object);
+struct field_writer write_manager(struct request *rq);
 int write_validate(struct request *rq, const struct value *old, struct value *object);
 void write_manage_fields(struct request *rq, const struct value *old, struct value *object);
 int write_commit(struct request *rq, enum change_type type, const struct value *object,

@@ -226,7 +226,7 @@ struct str review_http_error(struct arena *arena, int status, struct str content
                        "the server responded with the status code %d but did not return more "
                        "information",
                        status);
-    json_quote(&quoted, said);
+    finding_quote(&quoted, said);
     return str_fmt(arena,
                    "an error on the server (%.*s) has prevented the request from succeeding",
                    STR_ARG(strbuf_str(&quoted)));

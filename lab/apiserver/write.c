@@ -98,7 +98,8 @@ int do_create(struct request *rq, struct value *object, struct str *ret_object)
     if (!rq->internal && admission_mutate(rq, NULL, &object) != 0)
         return -1;
     rq->name = meta_text(object, "name");
-    if (prepare_definition(rq, NULL, object) != 0 || write_validate(rq, NULL, object) != 0)
+    if (write_allocate(rq, NULL, object) != 0 || prepare_definition(rq, NULL, object) != 0 ||
+        write_validate(rq, NULL, object) != 0)
         return -1;
     if (!rq->internal && admission_validate(rq, NULL, object) != 0)
         return -1;
@@ -120,8 +121,7 @@ int do_create(struct request *rq, struct value *object, struct str *ret_object)
 static void keep_system_fields(struct request *rq, const struct value *old, struct value *object)
 {
     static const char *const kept[] = { "creationTimestamp", "deletionTimestamp",
-                                        "deletionGracePeriodSeconds", "generation",
-                                        "managedFields" };
+                                        "deletionGracePeriodSeconds", "generation" };
 
     meta_remove(object, "selfLink");
     /* A namespace's own finalizers are changed by its finalize path only. */
@@ -191,6 +191,14 @@ static bool same_but_managers(struct request *rq, const struct value *a, const s
     return value_equal(x, y);
 }
 
+/* Not only absent: a client that edits the list of managers sends one. */
+static bool brings_managers(const struct value *old, const struct value *object)
+{
+    const struct value *managers = meta_get(object, "managedFields");
+
+    return managers && !value_equal(managers, meta_get(old, "managedFields"));
+}
+
 static int check_preconditions(struct request *rq, const struct value *old, uint64_t version,
                                const struct value *object, bool *ret_insists)
 {
@@ -231,7 +239,7 @@ static int update_once(struct request *rq, const struct edit *edit, struct str *
 {
     struct value *old, *object;
     uint64_t version;
-    bool insists, gone;
+    bool insists, gone, manages;
     enum store_answer answer;
     struct failure_subject subject = request_subject(rq);
 
@@ -240,8 +248,9 @@ static int update_once(struct request *rq, const struct edit *edit, struct str *
         edit->make(rq, edit->context, old, &object) != 0 || body_check(rq, object) != 0 ||
         check_preconditions(rq, old, version, object, &insists) != 0)
         return -1;
+    manages = rq->applies || brings_managers(old, object);
     keep_system_fields(rq, old, object);
-    if (body_shape(rq, object, true) != 0)
+    if (body_shape(rq, object, true) != 0 || write_allocate(rq, old, object) != 0)
         return -1;
     object = split_status(rq, old, object);
     write_manage_fields(rq, old, object);
@@ -255,7 +264,7 @@ static int update_once(struct request *rq, const struct edit *edit, struct str *
     if (!rq->internal && admission_validate(rq, old, object) != 0)
         return -1;
     gone = is_finished(old, object);
-    if (!gone && same_but_managers(rq, old, object)) {
+    if (!gone && same_but_managers(rq, old, object) && !(manages && brings_managers(old, object))) {
         *ret_object = value_json(rq->arena, old);
         return 0;
     }

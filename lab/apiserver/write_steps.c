@@ -1,7 +1,8 @@
 /* write_steps.c: the steps that creating, updating and deleting share. */
 #include "lab/apiserver/admission.h"
-#include "lab/apiserver/field_set.h"
-#include "lab/apiserver/object.h"
+#include "lab/apiserver/service.h"
+
+#include "base/map.h"
 
 static void add_findings(struct findings *to, const struct findings *from)
 {
@@ -32,16 +33,68 @@ int write_validate(struct request *rq, const struct value *old, struct value *ob
     return 0;
 }
 
-void write_manage_fields(struct request *rq, const struct value *old, struct value *object)
+/* An address that no other Service of the cluster has: the first free one from anywhere on. Two that
+ * are made at the same moment may meet; nothing in the lab listens on either. */
+static int free_address(struct request *rq, struct str *ret_address)
 {
-    struct field_writer writer = {
+    struct collection of = request_collection(rq, rq->kind, STR(""));
+    struct map *taken = map_new(rq->arena, 64);
+    struct rng rng = request_rng(rq);
+    uint32_t from = (uint32_t)rng_below(&rng, SERVICE_ADDRESSES);
+    struct store_page page;
+    struct error err;
+
+    if (store_list(rq->api->store, rq->arena, &of, NULL, 0, 0, &page, &err) != STORE_DONE)
+        return request_store_failed(rq, &err);
+    for (uint32_t i = 0; i < page.rows.count; i++) {
+        struct json other;
+
+        if (json_read(rq->arena, page.rows.items[i].object, &json_limits_default, &other, &err) ==
+            0)
+            map_put(taken, json_str(json_walk(other, "spec", "clusterIP", NULL)), taken);
+    }
+    for (uint32_t i = 0; i < SERVICE_ADDRESSES; i++) {
+        *ret_address = service_address_at(rq->arena, from + i);
+        if (!map_get(taken, *ret_address))
+            return 0;
+    }
+    return fail_internal(&rq->failure, STR("failed to allocate a serviceIP: range is full"));
+}
+
+int write_allocate(struct request *rq, const struct value *old, struct value *object)
+{
+    struct str address = STR("");
+
+    if (kind_has(rq->kind, KIND_CUSTOM) || !str_eq(rq->kind->plural, STR("services")))
+        return 0;
+    if (old)
+        service_keep_address(rq->arena, old, object);
+    if (service_wants_address(object) && free_address(rq, &address) != 0)
+        return -1;
+    service_put_address(rq->arena, object, address);
+    return 0;
+}
+
+struct field_writer write_manager(struct request *rq)
+{
+    return (struct field_writer){
         .manager = str_slice(rq->field_manager, 0, 128),
         .sub_resource = rq->sub_resource,
         .api_version = kind_api_version(rq->arena, rq->kind),
         .time = request_time(rq),
     };
+}
 
-    fields_update(rq->arena, rq->kind, old, object, &writer);
+void write_manage_fields(struct request *rq, const struct value *old, struct value *object)
+{
+    struct field_writer writer = write_manager(rq);
+
+    if (!rq->applies)
+        managers_update(rq->arena, rq->kind, old, object, &writer);
+    else if (rq->managed_fields)
+        meta_set(rq->arena, object, "managedFields", value_clone(rq->arena, rq->managed_fields));
+    else
+        meta_remove(object, "managedFields");
 }
 
 static struct str assemble(struct request *rq, struct str head, uint64_t version, struct str tail)

@@ -79,6 +79,108 @@ is "$(field stack/test-stack '{.metadata.generation}')" "$before"
 ok k patch stack test-stack --type=merge -p '{"spec":{"paused":true}}'
 is "$(field stack/test-stack '{.metadata.generation}')" $((before + 1))
 
+# managers KIND/NAME: who wrote it, and how, one in a line.
+managers() {
+  k get "$1" --show-managed-fields -o json |
+    jq -r '.metadata.managedFields[] | "\(.manager) \(.operation) \(.subresource // "")" | rtrimstr(" ")'
+}
+
+row "server-side apply creates, changes, and takes away what is said no more"
+cat >"$state/ssa.yaml" <<'EOF'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ssa, labels: {team: red}}
+data: {a: "1", b: "1"}
+EOF
+ok k apply --server-side -f "$state/ssa.yaml"
+says "serverside-applied"
+is "$(managers configmap/ssa)" "kubectl Apply"
+is "$(k get configmap ssa -o json | jq .metadata.managedFields)" null
+before=$(field configmap/ssa '{.metadata.resourceVersion}')
+ok k apply --server-side -f "$state/ssa.yaml"
+is "$(field configmap/ssa '{.metadata.resourceVersion}')" "$before"
+ok k diff --server-side -f "$state/ssa.yaml"
+sed 's/, b: "1"//' "$state/ssa.yaml" >"$state/ssa-less.yaml"
+refused k diff --server-side -f "$state/ssa-less.yaml"
+says '-  b: "1"'
+ok k apply --server-side -f "$state/ssa-less.yaml"
+is "$(field configmap/ssa '{.data}')" '{"a":"1"}'
+
+row "what another manager changed is a conflict, until it is forced"
+ok k patch configmap ssa --type=merge -p '{"data":{"a":"2"}}' --field-manager=other
+refused k apply --server-side -f "$state/ssa.yaml"
+says 'Apply failed with 1 conflict: conflict with "other" using v1'
+says '.data.a'
+says "--force-conflicts"
+is "$(field configmap/ssa '{.data.a}')" 2
+ok k apply --server-side --force-conflicts -f "$state/ssa.yaml"
+is "$(field configmap/ssa '{.data.a}')" 1
+is "$(managers configmap/ssa)" "kubectl Apply"
+
+row "two appliers share what they agree on, and each takes away its own only"
+ok k apply --server-side --field-manager=two -f - <<'EOF'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ssa}
+data: {a: "1", c: "1"}
+EOF
+ok k apply --server-side -f - <<'EOF'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ssa}
+EOF
+is "$(field configmap/ssa '{.data}')" '{"a":"1","c":"1"}'
+
+row "what was applied by the client becomes server-side apply without a conflict"
+ok k apply -f - <<'EOF'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: old}
+data: {a: "1"}
+EOF
+is "$(managers configmap/old)" "kubectl-client-side-apply Update"
+ok k apply --server-side -f - <<'EOF'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: old}
+data: {a: "2"}
+EOF
+is "$(field configmap/old '{.data.a}')" 2
+
+row "containers of a Deployment merge by name, ports by number and protocol"
+cat >"$state/deployment.yaml" <<'EOF'
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: web, image: "nginx:1", ports: [{containerPort: 80}]}
+EOF
+ok k apply --server-side -f "$state/deployment.yaml"
+ok k set image deployment/web web=nginx:2
+ok k apply --server-side --field-manager=sidecar -f - <<'EOF'
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {template: {spec: {containers: [{name: proxy, image: "envoy:1"}]}}}
+EOF
+is "$(field deployment/web '{.spec.template.spec.containers[*].name}')" "web proxy"
+refused k apply --server-side -f "$state/deployment.yaml"
+says '.spec.template.spec.containers[name="web"].image'
+
+row "a Stack is applied by the server, and its unknown fields are named"
+sed 's/name: test-stack/name: applied/' examples/test-stack.yaml >"$state/applied.yaml"
+ok k apply --server-side -f "$state/applied.yaml"
+ok k apply --server-side -f "$state/applied.yaml"
+sed 's/^spec:/spec:\n  nonsense: 1/' "$state/applied.yaml" >"$state/unknown-applied.yaml"
+refused k apply --server-side -f "$state/unknown-applied.yaml"
+says 'failed to create typed patch object (default/applied; herd.suse.com/v1, Kind=Stack): .spec.nonsense: field not declared in schema'
+ok k delete stack applied
+
 row "unknown fields are refused, warned about or dropped, as kubectl asks"
 sed 's/^spec:/spec:\n  nonsense: 1/' examples/test-stack.yaml >"$state/unknown.yaml"
 refused k apply --validate=strict -f "$state/unknown.yaml"

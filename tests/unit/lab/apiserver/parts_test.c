@@ -2,7 +2,7 @@
 #include "support/rows.h"
 
 #include "lab/apiserver/columns.h"
-#include "lab/apiserver/field_set.h"
+#include "lab/apiserver/managers.h"
 #include "lab/apiserver/jsonpath.h"
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/protobuf.h"
@@ -165,21 +165,21 @@ static void test_managers(void **state)
     struct value *second, *third;
 
     (void)state;
-    fields_update(arena, kind, NULL, first, &a);
+    managers_update(arena, kind, NULL, first, &a);
     rows_expect_str("the creator has everything but what the server sets", managers(arena, first),
                     STR("a "
                         "{\"f:data\":{\".\":{},\"f:x\":{},\"f:y\":{}},\"f:metadata\":{\"f:labels\":"
                         "{\".\":{},\"f:l\":{}}}}"));
     second = value_clone(arena, first);
     value_set(arena, value_get(second, STR("data")), STR("y"), value_str(arena, STR("2")));
-    fields_update(arena, kind, first, second, &b);
+    managers_update(arena, kind, first, second, &b);
     rows_expect_str("what another changes is the other's", managers(arena, second),
                     STR("a "
                         "{\"f:data\":{\".\":{},\"f:x\":{}},\"f:metadata\":{\"f:labels\":{\".\":{},"
                         "\"f:l\":{}}}} | b {\"f:data\":{\"f:y\":{}}}"));
     third = value_clone(arena, second);
     value_remove(value_get(third, STR("data")), STR("y"));
-    fields_update(arena, kind, second, third, &a);
+    managers_update(arena, kind, second, third, &a);
     rows_expect_str("what is gone is nobody's", managers(arena, third),
                     STR("a "
                         "{\"f:data\":{\".\":{},\"f:x\":{}},\"f:metadata\":{\"f:labels\":{\".\":{},"
