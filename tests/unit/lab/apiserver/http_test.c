@@ -46,7 +46,8 @@ static const struct refusal_row {
     { "a strategic merge of a custom object", "PATCH", WIDGETS "/a",
       "application/strategic-merge-patch+json", "{}", 415,
       "the body of the request was in an unknown format - accepted media types include: "
-      "application/json-patch+json, application/merge-patch+json" },
+      "application/json-patch+json, application/merge-patch+json, "
+      "application/apply-patch+yaml" },
     { "a field that cannot be selected by", "GET", WIDGETS "?fieldSelector=spec.size%3D3", "", "",
       400, "field label not supported: spec.size" },
     { "a version of the future", "GET", WIDGETS "?resourceVersion=999999", "", "", 504, NULL },
