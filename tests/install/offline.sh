@@ -1,0 +1,98 @@
+# offline.sh: what can be said of the manifests and the chart without a cluster; sourced by install.sh.
+
+row "each folder brings its namespace, and it is the same"
+for copy in manifests/controller/00-namespace.yaml manifests/webhook/00-namespace.yaml; do
+  ok cmp manifests/namespace.yaml "$copy"
+done
+
+row "manifests and chart name the version that is built"
+version=$(sed -n 's/^project(herd VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+is "$(kubectl kustomize manifests 2>/dev/null | sed -n 's/^ *image: //p' | sort -u)" "herd:$version"
+is "$(sed -n 's/^\(version\|appVersion\): //p' manifests/chart/Chart.yaml | sort -u)" "$version"
+
+row "each flag that a Deployment gives is one that its program has"
+for program in herd-webhook herd-controller; do
+  kubectl kustomize manifests 2>/dev/null | awk -v RS='---\n' -v name="name: $program\n" \
+    '/kind: Deployment/ && index($0, name)' >"$state/deployment"
+  "$bin/$program" --help >"$state/help"
+  while read -r flag; do
+    grep -q -- "^ *$flag\b" "$state/help" || wrong "$program has no flag $flag"
+  done < <(sed -n 's/^ *- \(--[a-z-]*\).*/\1/p' "$state/deployment")
+done
+
+row "the chart's CRDs are those of manifests/crds"
+ok diff -r manifests/crds manifests/chart/files
+
+row "the chart without values renders the overlay of cert-manager, object for object, beside the CRDs"
+cp manifests/crds/*.yaml "$state/crds.yaml"
+{ of_folders manifests/overlays/cert-manager | without Namespace/herd-system; objects_of "$state/crds.yaml"; } | sort >"$state/want"
+of_chart >"$state/got"
+ok same "$state/want" "$state/got"
+[ "$(wc -l <"$state/got")" -gt 25 ] || wrong "only $(wc -l <"$state/got") objects were compared"
+
+row "a difference of one word in one object is found"
+sed 's/"preemptionPolicy":"PreemptLowerPriority"/"preemptionPolicy":"Never"/' "$state/want" >"$state/planted"
+refused same "$state/planted" "$state/got"
+says "PriorityClass/herd-webhook differs"
+
+row "with monitoring it renders manifests/monitoring too"
+{ cat "$state/want"; of_folders manifests/monitoring; } | sort >"$state/want-more"
+of_chart --set monitoring.enabled=true >"$state/got-more"
+ok same "$state/want-more" "$state/got-more"
+
+row "with known clusters it renders what the component says"
+mkdir -p "$state/known"
+cat >"$state/known/kustomization.yaml" <<YAML
+resources: [$(realpath --relative-to "$state/known" manifests/overlays/cert-manager)]
+components: [$(realpath --relative-to "$state/known" manifests/components/known-clusters)]
+YAML
+{ of_folders "$state/known" | without Namespace/herd-system; objects_of "$state/crds.yaml"; } | sort >"$state/want-more"
+of_chart --set webhook.knownClusters=true >"$state/got-more"
+ok same "$state/want-more" "$state/got-more"
+
+row "each image, registry, digest and argument goes where it belongs"
+of_chart --set global.cattle.systemDefaultRegistry=r.example.com --set image.repository=team/herd --set image.tag=v9 \
+  --set 'image.pullSecrets={puller}' --set allowPlainHttpRepos=true --set watchNamespace=team \
+  --set 'webhook.ruleSeverity=graph.cycle=warn' --set 'controller.extraArgs={--workers=3}' >"$state/got-more"
+is "$(jq -r 'select(.kind == "Deployment").spec.template.spec.containers[0].image' "$state/got-more" | sort -u)" r.example.com/team/herd:v9
+is "$(jq -r 'select(.kind == "Deployment").spec.template.spec.imagePullSecrets[0].name' "$state/got-more" | sort -u)" puller
+is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-controller").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
+  "--in-cluster --rancher-token-file=/etc/herd/rancher/token --namespace=team --allow-plain-http-repos --workers=3"
+is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-webhook").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
+  "serve --allow-plain-http-repos --rule-severity=graph.cycle=warn"
+
+row "an own certificate brings its CA, and asks for it"
+refused of_chart --set certificates.provider=existing
+says "certificates.caBundle must hold"
+printf -- '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n' >"$state/ca.pem"
+of_chart --set certificates.provider=existing --set-file certificates.caBundle="$state/ca.pem" >"$state/got-more"
+is "$(jq -r 'select(.kind | endswith("WebhookConfiguration")).webhooks[0].clientConfig.caBundle' "$state/got-more" | sort -u | base64 -d | cksum)" \
+  "$(cksum <"$state/ca.pem")"
+is "$(jq -r 'select(.apiVersion | startswith("cert-manager")).kind' "$state/got-more")" ""
+
+row "values that make no sense are refused by name"
+for bad in controller.replicas=0 webhook.replica=2 controller.logLevel=loud rancher.url=http://x image.tag='a b' \
+  networkPolicies.rancherPorts='{99999}' nonsense=1 webhook.ruleSeverity=loud; do
+  refused of_chart --set "$bad"
+  key=${bad%%=*}
+  says "${key##*.}"
+done
+refused of_chart --set rancher.url=https://r.example.com
+says "rancher.token is missing"
+
+row "each question of Rancher's form is a value, with the same default"
+form=$state/form
+mkdir -p "$form/templates"
+cp manifests/chart/values.yaml "$form"
+printf 'apiVersion: v2\nname: form\nversion: 0.0.0\n' >"$form/Chart.yaml"
+awk '/^  - variable:/ { name = $3 } /^    default:/ { gsub(/"/, "", $2); print "  " name ": \"" $2 "\"" }' \
+  manifests/chart/questions.yaml >"$state/asked"
+{
+  printf 'apiVersion: v1\nkind: Values\nvalues:\n'
+  sed -n 's/^  - variable: \(.*\)/  \1: {{ .Values.\1 | toString | quote }}/p' manifests/chart/questions.yaml
+} >"$form/templates/all.yaml"
+helm template x "$form" | grep '^  ' >"$state/there"
+ok diff "$state/asked" "$state/there"
+
+row "helm finds nothing wrong with the chart"
+ok helm lint --strict "$chart"

@@ -1,0 +1,166 @@
+# online.sh: manifests, deploy.sh and chart on a real API server with cert-manager; sourced by install.sh.
+
+start_cluster management workloads
+start_cert_manager management
+start_nodes management 2
+# Nothing here watches nodes, so what admission says of a new one stays.
+kubectl taint nodes --all node.kubernetes.io/not-ready- >/dev/null 2>&1 || true
+
+configurations=(mutatingwebhookconfiguration/herd-webhook validatingwebhookconfiguration/herd-webhook)
+secret() {
+  kubectl -n herd-system create secret generic herd-rancher --from-literal=url=https://rancher.example.com \
+    --from-literal=token=token-a:b --dry-run=client -o yaml | kubectl apply -f - >/dev/null
+}
+running() { kubectl -n herd-system rollout status "deployment/$1" --timeout=60s; }
+
+# no_dead_end: a configuration that stands calls a server that is there.
+no_dead_end() {
+  local what available
+  for what in "${configurations[@]}"; do
+    kubectl get "$what" >/dev/null 2>&1 || continue
+    available=$(kubectl -n herd-system get deployment herd-webhook -o 'jsonpath={.status.availableReplicas}') || return 1
+    [ "${available:-0}" -ge 1 ] || { echo "$what stands, and no webhook runs"; return 1; }
+    kubectl -n herd-system get service/herd-webhook secret/herd-webhook-tls >/dev/null || return 1
+    [ -z "$(kubectl get namespace herd-system -o 'jsonpath={.metadata.deletionTimestamp}')" ] || return 1
+  done
+}
+
+row "the three folders apply one after another, and the pods that they make are admitted and run"
+for folder in crds controller webhook; do
+  ok kubectl apply -f "manifests/$folder/"
+  says_not Warning
+done
+ok kubectl apply -f certs/
+secret
+ok running herd-webhook
+ok running herd-controller
+
+row "a second look finds no difference, by folder and by overlay"
+ok kubectl diff "${manifests[@]}" -f certs/
+ok kubectl diff -k manifests/overlays/cert-manager
+
+row "server-side apply takes all of it over without a conflict, and finds no difference after that"
+ok kubectl apply --server-side -k manifests/overlays/cert-manager
+says_not conflict
+ok kubectl apply --server-side -f manifests/crds/
+ok kubectl diff --server-side -k manifests/overlays/cert-manager
+ok kubectl diff "${manifests[@]}"
+
+row "cert-manager writes its CA into both configurations"
+for what in "${configurations[@]}"; do
+  eventually field_has "$what" '{.webhooks[0].clientConfig.caBundle}' LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS
+done
+
+row "the namespace of the server can not be deleted while a configuration calls it"
+refused kubectl delete namespace herd-system
+says "delete them first"
+
+row "view, edit and admin of Kubernetes see Stacks; only herd-edit lets people write them"
+for role in view edit admin; do
+  ok kubectl create rolebinding "of-$role" --clusterrole "$role" --user "$role"
+  eventually kubectl auth can-i list stacks.herd.suse.com --as "$role"
+  refused kubectl auth can-i create stacks.herd.suse.com --as "$role"
+done
+ok kubectl create rolebinding of-herd-edit --clusterrole herd-edit --user edit
+eventually kubectl auth can-i create stacks.herd.suse.com --as edit
+refused kubectl auth can-i deletecollection stacks.herd.suse.com --as edit
+
+row "the controller reads no Secret, until a namespace says that it may"
+account=system:serviceaccount:herd-system:herd-controller
+refused kubectl auth can-i list secrets --as "$account"
+ok kubectl create rolebinding herd-secrets --clusterrole herd-controller-secrets --serviceaccount herd-system:herd-controller
+eventually kubectl auth can-i list secrets --as "$account"
+refused kubectl auth can-i list secrets -n kube-system --as "$account"
+refused kubectl auth can-i '*' '*' --as system:serviceaccount:herd-system:herd-webhook
+
+row "make undeploy takes all of it away but the CRDs; a second time it finds nothing to do"
+ok make -s undeploy
+is "$(kubectl get clusterrole,clusterrolebinding,priorityclass,flowschema,prioritylevelconfiguration,namespace,\
+validatingadmissionpolicy,validatingadmissionpolicybinding,mutatingwebhookconfiguration,validatingwebhookconfiguration \
+  -o name | grep herd || true)" ""
+ok kubectl get crd stacks.herd.suse.com
+ok make -s undeploy
+
+# killed_at MODE N WHEN: run deploy.sh and kill it, with its kubectl, at the Nth call of kubectl: before it or after it took
+# effect. 1 when there is no such call any more.
+mkdir -p "$state/cut"
+cat >"$state/cut/kubectl" <<'WRAPPER'
+#!/usr/bin/env bash
+n=$(($(cat "$CUT_COUNT") + 1))
+echo "$n" >"$CUT_COUNT"
+[ "$n" != "$CUT" ] || [ "$CUT_WHEN" != before ] || kill -KILL 0
+kubectl "$@"
+code=$?
+[ "$n" != "$CUT" ] || kill -KILL 0
+exit $code
+WRAPPER
+chmod +x "$state/cut/kubectl"
+killed_at() {
+  echo 0 >"$state/cut/count"
+  # The inner shell is for bash's own word of who was killed.
+  (
+    export KUBECTL=$state/cut/kubectl CUT_COUNT=$state/cut/count CUT=$2 CUT_WHEN=$3
+    setsid --wait bash manifests/deploy.sh "$1" >"$state/cut/log" 2>&1 || true
+  ) 2>/dev/null
+  [ "$(cat "$state/cut/count")" -ge "$2" ]
+}
+
+row "deploy, killed at each call of kubectl, never leaves a configuration that calls nobody"
+n=1
+while killed_at deploy $n after; do
+  ok no_dead_end
+  n=$((n + 1))
+  # Its Secret comes with the namespace's first life.
+  ! kubectl get namespace herd-system >/dev/null 2>&1 || secret
+  [ "$n" -lt 40 ] || wrong "it does not end: $(cat "$state/cut/log")"
+done
+[ "$n" -gt 8 ] || wrong "only $n calls: $(cat "$state/cut/log")"
+ok no_dead_end
+eventually field_has "${configurations[1]}" '{.webhooks[0].clientConfig.caBundle}' LS0t
+
+row "so does undeploy"
+n=1
+while killed_at undeploy $n before; do
+  ok no_dead_end
+  n=$((n + 1))
+done
+[ "$n" -gt 4 ] || wrong "only $n calls: $(cat "$state/cut/log")"
+ok no_dead_end
+refused kubectl get namespace herd-system
+
+row "CRDs are not taken away while there are Stacks, unless that is said"
+ok kubectl apply -f examples/test-stack.yaml
+refused make -s uninstall-crds
+says "STACKS=delete"
+ok make -s uninstall-crds STACKS=delete
+refused kubectl get crd stacks.herd.suse.com
+
+row "helm installs the chart and waits until it runs"
+ok helm install herd "$chart" -n herd-system --create-namespace --wait --timeout 90s \
+  --set rancher.url=https://rancher.example.com --set rancher.token=token-a:b
+says_not Warning
+says "STATUS: deployed"
+ok no_dead_end
+for what in "${configurations[@]}"; do
+  eventually field_has "$what" '{.webhooks[0].clientConfig.caBundle}' LS0t
+done
+ok kubectl wait --for=condition=Established --timeout=30s crd/stacks.herd.suse.com
+
+row "upgrade and rollback leave what cert-manager wrote, and the Lease"
+ok helm upgrade herd "$chart" -n herd-system --reuse-values --set controller.replicas=2 --wait --timeout 90s
+is "$(field deployment/herd-controller '{.status.availableReplicas}' -n herd-system)" 2
+ok helm rollback herd 1 -n herd-system --wait --timeout 90s
+is "$(field deployment/herd-controller '{.spec.replicas}' -n herd-system)" 1
+ok field_has "${configurations[0]}" '{.webhooks[0].clientConfig.caBundle}' LS0t
+
+row "uninstall takes the configurations away before the server, and leaves the CRDs"
+lines=$(wc -l <"$(audit_log_of management)")
+ok helm uninstall herd -n herd-system --wait --timeout 90s
+tail -n "+$((lines + 1))" "$(audit_log_of management)" | jq -r 'select(.verb == "delete" and .responseStatus.code == 200
+  and .user.username == "administrator") | "\(.objectRef.resource)/\(.objectRef.name)"' >"$state/deleted"
+ok awk '/webhookconfigurations\/herd-webhook/ { gone[$0] = 1 }
+  /deployments\/herd-webhook/ { exit length(gone) == 2 ? 0 : 1 }' "$state/deleted"
+grep -q deployments/herd-webhook "$state/deleted" || wrong "$(cat "$state/deleted")"
+ok no_dead_end
+ok kubectl get crd stacks.herd.suse.com
+is "$(kubectl get mutatingwebhookconfiguration,validatingwebhookconfiguration -o name | grep herd || true)" ""
