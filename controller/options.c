@@ -5,7 +5,6 @@
 #include "io/file.h"
 #include "kube/names.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 enum flag_id {
@@ -36,27 +35,21 @@ static struct str text_of(const struct flag_values *flags, enum flag_id id)
     return flags->values[id].text;
 }
 
-/* The order of Kubernetes' own controllers: what was named, the environment, the pod, the home. */
 static int read_api(struct arena *arena, const struct flag_values *flags,
                     struct kube_config *ret_config, struct error *err)
 {
-    const char *file = str_z(arena, text_of(flags, FLAG_KUBECONFIG));
-    const char *context = str_z(arena, text_of(flags, FLAG_CONTEXT));
-    bool named = *file || *context;
+    struct kube_config_flags wanted = {
+        .file = str_z(arena, text_of(flags, FLAG_KUBECONFIG)),
+        .context = str_z(arena, text_of(flags, FLAG_CONTEXT)),
+        .in_cluster = flags->values[FLAG_IN_CLUSTER].number != 0,
+    };
 
-    if (flags->values[FLAG_IN_CLUSTER].number) {
-        if (named)
-            return error_set(err, ERROR_BAD_REQUEST,
-                             "--in-cluster excludes --kubeconfig and --context; give one of both");
-        return kube_config_in_cluster(arena, ret_config, err);
-    }
-    if (!named && !getenv("KUBECONFIG") && getenv("KUBERNETES_SERVICE_HOST"))
-        return kube_config_in_cluster(arena, ret_config, err);
-    return kube_config_load(arena, file, context, ret_config, err);
+    return kube_config_from_flags(arena, &wanted, ret_config, err);
 }
 
-static int read_token_file(struct arena *arena, struct str name, struct error *err)
+static int read_token_file(struct arena *arena, const struct flag_value *flag, struct error *err)
 {
+    struct str name = flag->text;
     struct str token;
 
     if (name.len == 0)
@@ -64,17 +57,17 @@ static int read_token_file(struct arena *arena, struct str name, struct error *e
                          "--rancher-token-file is not set; name a file with a Rancher API token "
                          "(Rancher: Account & API Keys)");
     if (file_read(arena, str_z(arena, name), TOKEN_BYTES_MAX, &token, err) < 0)
-        return error_wrap(err, "--rancher-token-file");
+        return error_wrap(err, "%s", flag->from);
     token = str_trim(token);
     if (token.len == 0)
         return error_set(err, ERROR_BAD_REQUEST,
-                         "--rancher-token-file: %.*s is empty; put a Rancher API token into it",
+                         "%s: %.*s is empty; put a Rancher API token into it", flag->from,
                          STR_ARG(name));
     if (str_find_char(token, ':', 0) < 0 && !str_starts(token, STR("ext/")))
         return error_set(err, ERROR_BAD_REQUEST,
-                         "--rancher-token-file: %.*s does not hold a Rancher API token, which "
-                         "looks like token-abcde:secret",
-                         STR_ARG(name));
+                         "%s: %.*s does not hold a Rancher API token, which looks like "
+                         "token-abcde:secret",
+                         flag->from, STR_ARG(name));
     return 0;
 }
 
@@ -82,7 +75,8 @@ static int read_rancher(struct arena *arena, const struct flag_values *flags,
                         struct kube_config *ret_config, struct error *err)
 {
     struct str url = text_of(flags, FLAG_RANCHER_URL);
-    struct str ca_file = text_of(flags, FLAG_RANCHER_CA_FILE);
+    const struct flag_value *ca_flag = &flags->values[FLAG_RANCHER_CA_FILE];
+    struct str ca_file = ca_flag->text;
     struct str token_file = text_of(flags, FLAG_RANCHER_TOKEN_FILE);
     struct str ca = STR("");
 
@@ -92,15 +86,16 @@ static int read_rancher(struct arena *arena, const struct flag_values *flags,
                          "--rancher-url https://rancher.example.com");
     if (!str_starts(url, STR("https://")) || url.len == sizeof("https://") - 1)
         return error_set(err, ERROR_BAD_REQUEST,
-                         "--rancher-url: '%.*s' is not an https:// address", STR_ARG(url));
-    if (read_token_file(arena, token_file, err) < 0)
+                         "%s: '%.*s' is not an https:// address",
+                         flags->values[FLAG_RANCHER_URL].from, STR_ARG(url));
+    if (read_token_file(arena, &flags->values[FLAG_RANCHER_TOKEN_FILE], err) < 0)
         return -1;
     if (ca_file.len &&
         file_read(arena, str_z(arena, ca_file), CA_BYTES_MAX, &ca, err) < 0)
-        return error_wrap(err, "--rancher-ca-file");
+        return error_wrap(err, "%s", ca_flag->from);
     if (ca_file.len && str_find(ca, STR("-----BEGIN CERTIFICATE-----"), 0) < 0)
         return error_set(err, ERROR_BAD_REQUEST,
-                         "--rancher-ca-file: %.*s holds no PEM certificate", STR_ARG(ca_file));
+                         "%s: %.*s holds no PEM certificate", ca_flag->from, STR_ARG(ca_file));
     while (url.at[url.len - 1] == '/')
         url.len--;
     *ret_config = (struct kube_config){
@@ -173,7 +168,7 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
                          kube_not_dns1123_label(options.namespace_));
     if (address_parse(arena, text_of(flags, FLAG_METRICS_LISTEN), &options.listen_host,
                       &options.listen_port, err) < 0)
-        return error_wrap(err, "--metrics-listen");
+        return error_wrap(err, "%s", flags->values[FLAG_METRICS_LISTEN].from);
     if (read_rancher(arena, flags, &options.rancher, err) < 0 ||
         read_api(arena, flags, &options.api, err) < 0 ||
         read_lease(arena, flags, seed, &options, err) < 0)

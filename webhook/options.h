@@ -4,6 +4,7 @@
 #define HERD_WEBHOOK_OPTIONS_H
 
 #include "io/program.h"
+#include "runtime/kubeconfig.h"
 #include "stack/validate.h"
 
 extern const struct program webhook_program;
@@ -12,13 +13,13 @@ struct webhook_options {
     bool version; /* print it and end; nothing else is read then */
     const char *listen_host;
     uint16_t listen_port;
+    const char *listen_from; /* whom to blame for the address, if it cannot be listened at */
     const char *metrics_host;
     uint16_t metrics_port;
+    const char *metrics_from;
     const char *certificate_file;
     const char *key_file;
-    const char *kubeconfig; /* "" and not in_cluster: clusters are not watched */
-    const char *context;
-    bool in_cluster;
+    struct kube_config_flags api; /* none given: nothing is watched */
     uint32_t event_threads;
     bool plain_http_allowed;
     struct rule_severities severities;

@@ -156,13 +156,10 @@ static int create_facts(struct serving *serving, struct error *err)
     AUTO(arena_free) struct arena *arena = arena_create(0);
     const struct webhook_options *options = serving->options;
     struct kube_config config;
-    bool watched = options->in_cluster || *options->kubeconfig;
+    bool watched = kube_config_flags_given(&options->api);
 
-    if (options->in_cluster && kube_config_in_cluster(arena, &config, err) < 0)
-        return error_wrap(err, "--in-cluster");
-    if (*options->kubeconfig &&
-        kube_config_load(arena, options->kubeconfig, options->context, &config, err) < 0)
-        return error_wrap(err, "--kubeconfig");
+    if (watched && kube_config_from_flags(arena, &options->api, &config, err) < 0)
+        return -1;
     serving->facts = fact_source_create(watched ? &config : NULL, options->plain_http_allowed,
                                         serving->log, err);
     return serving->facts ? 0 : -1;
@@ -185,7 +182,7 @@ static int create_server(struct serving *serving, struct error *err)
             .log = serving->log,
         },
         err);
-    return serving->server ? 0 : error_wrap(err, "--listen");
+    return serving->server ? 0 : error_wrap(err, "%s", options->listen_from);
 }
 
 /* What can be wrong with files and addresses is found here, before anything is served. */
@@ -200,7 +197,7 @@ static int create_parts(struct serving *serving, struct error *err)
     serving->health = health_create(options->metrics_host, options->metrics_port, check_names,
                                     CHECK_COUNT, serving->metrics, err);
     if (!serving->health)
-        return error_wrap(err, "--metrics-listen");
+        return error_wrap(err, "%s", options->metrics_from);
     if (create_facts(serving, err) < 0 || create_server(serving, err) < 0)
         return -1;
     serving->loop = loop_create();

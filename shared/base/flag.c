@@ -97,11 +97,11 @@ static int64_t parse_signed(struct str text, bool *ret_good)
     return negative ? -(int64_t)number : (int64_t)number;
 }
 
-/* `origin` names where the text came from: "--port" or "PORT". */
+/* `origin` names where the text came from. */
 static int set_value(const struct flag_row *row, const char *origin, struct str text,
                      struct flag_value *ret_value, struct error *err)
 {
-    struct flag_value value = { .text = text };
+    struct flag_value value = { .text = text, .from = origin };
     bool good = true;
 
     switch (row->type) {
@@ -152,32 +152,28 @@ static int32_t find_row(const struct flag_row *rows, uint32_t count, struct str 
 static int unknown_flag(const struct flag_row *rows, uint32_t count, struct str name,
                         struct error *err)
 {
-    const char *nearest = NULL;
-    uint32_t best = 3;
+    struct str_nearest nearest = { .name = name };
 
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t distance = str_distance(name, str_of(rows[i].name), best);
-
-        if (distance < best) {
-            best = distance;
-            nearest = rows[i].name;
-        }
-    }
-    if (nearest)
-        return error_set(err, ERROR_BAD_REQUEST, "unknown flag --%.*s; did you mean --%s?",
-                         STR_ARG(name), nearest);
+    for (uint32_t i = 0; i < count; i++)
+        str_nearest_try(&nearest, str_of(rows[i].name));
+    if (nearest.found.len)
+        return error_set(err, ERROR_BAD_REQUEST, "unknown flag --%.*s; did you mean --%.*s?",
+                         STR_ARG(name), STR_ARG(nearest.found));
     return error_set(err, ERROR_BAD_REQUEST, "unknown flag --%.*s; --help lists the flags",
                      STR_ARG(name));
 }
 
 static int take_environment(const struct flag_row *row, const char *(*getenv_of)(const char *),
-                            struct flag_value *value, struct error *err)
+                            struct arena *arena, struct flag_value *value, struct error *err)
 {
     const char *text = row->environment && getenv_of ? getenv_of(row->environment) : NULL;
 
     if (!text)
         return 0;
-    if (set_value(row, row->environment, str_of(text), value, err) < 0)
+
+    const char *from = str_fmt(arena, "environment variable %s", row->environment).at;
+
+    if (set_value(row, from, str_of(text), value, err) < 0)
         return -1;
     value->given = true;
     return 0;
@@ -191,9 +187,10 @@ int flags_parse(const struct flag_row *rows, uint32_t count, int argc, char **ar
                                   str_list_new(arena, 0), false };
 
     for (uint32_t i = 0; i < count; i++) {
-        if (set_value(&rows[i], rows[i].name, str_of(rows[i].default_text), &parsed.values[i],
-                      err) < 0 ||
-            take_environment(&rows[i], getenv_of, &parsed.values[i], err) < 0)
+        const char *from = str_fmt(arena, "--%s", rows[i].name).at;
+
+        if (set_value(&rows[i], from, str_of(rows[i].default_text), &parsed.values[i], err) < 0 ||
+            take_environment(&rows[i], getenv_of, arena, &parsed.values[i], err) < 0)
             return -1;
     }
     for (int i = 1; i < argc; i++) {

@@ -40,6 +40,7 @@ struct flag_value {
     struct str text;
     int64_t number; /* int, duration in ms, bool 0 or 1 */
     bool given;     /* on the command line or by the environment */
+    const char *from; /* whom to blame for it: "--port", "environment variable PORT" */
 };
 
 struct flag_values {

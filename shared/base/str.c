@@ -158,6 +158,42 @@ uint32_t str_distance(struct str a, struct str b, uint32_t most)
     return distance > most ? most + 1 : distance;
 }
 
+static bool is_same_but_case(struct str a, struct str b)
+{
+    bool same = a.len == b.len;
+
+    for (size_t i = 0; same && i < a.len; i++) {
+        unsigned char x = (unsigned char)a.at[i];
+        unsigned char y = (unsigned char)b.at[i];
+
+        same = x == y || ((x ^ y) == 0x20 && ((x | 0x20) >= 'a' && (x | 0x20) <= 'z'));
+    }
+    return same;
+}
+
+bool str_nearest_try(struct str_nearest *nearest, struct str candidate)
+{
+    size_t shorter = candidate.len < nearest->name.len ? candidate.len : nearest->name.len;
+    size_t longer = candidate.len < nearest->name.len ? nearest->name.len : candidate.len;
+    uint32_t most = shorter < 2 ? 0 : shorter < 4 ? 1 : shorter < 9 ? 2 : 3;
+    uint32_t distance = 1;
+
+    if (shorter == 0)
+        return false;
+    if (!is_same_but_case(nearest->name, candidate)) {
+        if (longer - shorter > most)
+            return false;
+        distance = str_distance(nearest->name, candidate, most);
+        if (distance > most)
+            return false;
+    }
+    if (nearest->found.len && distance >= nearest->distance)
+        return false;
+    nearest->found = candidate;
+    nearest->distance = distance;
+    return true;
+}
+
 struct str str_dup(struct arena *arena, struct str s)
 {
     char *copy = arena_bytes(arena, s.len + 1);

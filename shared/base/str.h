@@ -59,6 +59,19 @@ uint64_t str_hash(struct str s);
 /* Edits (insert, delete, replace, swap of neighbours) from a to b, or `most` + 1 if more. */
 uint32_t str_distance(struct str a, struct str b, uint32_t most);
 
+/* Which of some names was meant by one that is none of them? Show it all of them:
+ *     struct str_nearest nearest = { .name = name };
+ *     for (...) str_nearest_try(&nearest, names[i]);
+ * A slip leaves most of a name standing: shorter ones may differ less, and of one letter nothing is
+ * left but its case. Of equally near ones the first counts. */
+struct str_nearest {
+    struct str name;
+    struct str found; /* "" if none is near */
+    uint32_t distance;
+};
+/* True if it is nearer than what was found before. */
+bool str_nearest_try(struct str_nearest *nearest, struct str candidate);
+
 /* Copies in an arena, always with a NUL behind. */
 struct str str_dup(struct arena *arena, struct str s);
 const char *str_z(struct arena *arena, struct str s);

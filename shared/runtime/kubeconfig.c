@@ -352,3 +352,29 @@ int kube_config_in_cluster(struct arena *arena, struct kube_config *ret_config, 
     *ret_config = config;
     return 0;
 }
+
+int kube_config_flags_check(const struct kube_config_flags *flags, struct error *err)
+{
+    if (flags->in_cluster && (*flags->file || *flags->context))
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--in-cluster excludes --kubeconfig and --context; give one of both");
+    return 0;
+}
+
+int kube_config_from_flags(struct arena *arena, const struct kube_config_flags *flags,
+                           struct kube_config *ret_config, struct error *err)
+{
+    bool in_pod = !kube_config_flags_given(flags) && !getenv("KUBECONFIG") &&
+                  getenv("KUBERNETES_SERVICE_HOST");
+
+    if (kube_config_flags_check(flags, err) < 0)
+        return -1;
+    if (flags->in_cluster || in_pod) {
+        if (kube_config_in_cluster(arena, ret_config, err) == 0)
+            return 0;
+        return flags->in_cluster ? error_wrap(err, "--in-cluster") : -1;
+    }
+    if (kube_config_load(arena, flags->file, flags->context, ret_config, err) == 0)
+        return 0;
+    return *flags->file ? error_wrap(err, "--kubeconfig") : -1;
+}

@@ -25,4 +25,21 @@ int kube_config_load(struct arena *arena, const char *file, const char *context,
 /* From KUBERNETES_SERVICE_HOST and the mounted service account. ERROR_NOT_FOUND outside a cluster. */
 int kube_config_in_cluster(struct arena *arena, struct kube_config *ret_config, struct error *err);
 
+/* What the flags --kubeconfig, --context and --in-cluster of a program say. */
+struct kube_config_flags {
+    const char *file; /* "" = not given */
+    const char *context;
+    bool in_cluster;
+};
+static inline bool kube_config_flags_given(const struct kube_config_flags *flags)
+{
+    return flags->in_cluster || *flags->file || *flags->context;
+}
+/* -1: they exclude one another. */
+int kube_config_flags_check(const struct kube_config_flags *flags, struct error *err);
+/* As they say; without any: $KUBECONFIG, then the pod's service account, then ~/.kube/config, which is
+ * the order of Kubernetes' own controllers. */
+int kube_config_from_flags(struct arena *arena, const struct kube_config_flags *flags,
+                           struct kube_config *ret_config, struct error *err);
+
 #endif

@@ -29,6 +29,17 @@ row "unknown flags name the nearest one"
 usage 2 "did you mean --listen" "${webhook[@]}" --listne 1
 usage 2 "did you mean --kubeconfig" "$bin/herd-controller" --kubeconfg x
 
+row "a word that is no flag is named"
+usage 2 "serve takes flags only, and no word 'extra'" "${webhook[@]}" extra
+usage 2 "there is no command 'sreve'" "$bin/herd-webhook" sreve
+
+row "a value of the environment is blamed on the environment"
+usage 2 "environment variable HERD_RULE_SEVERITY: there is no rule 'graph.cycel'; did you mean graph.cycle?" \
+  env HERD_RULE_SEVERITY=graph.cycel=warn "${webhook[@]}" "${good[@]}"
+usage 2 "environment variable LOG_LEVEL: 'loud'" env LOG_LEVEL=loud "${webhook[@]}" "${good[@]}"
+usage 2 "environment variable HERD_WEBHOOK_LISTEN: 'nowhere'" env HERD_WEBHOOK_LISTEN=nowhere "$bin/herd-webhook" serve "${good[@]}"
+usage 2 "--rule-severity: " env HERD_RULE_SEVERITY=graph.cycle=warn "${webhook[@]}" "${good[@]}" --rule-severity x=y
+
 row "values out of bounds say the bounds"
 usage 2 "out of bounds" "${webhook[@]}" "${good[@]}" --threads 65
 usage 2 "not a duration" "${webhook[@]}" "${good[@]}" --drain soon

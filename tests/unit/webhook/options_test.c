@@ -32,9 +32,10 @@ static void what_cannot_be_used_is_told(void **state)
     } rows[] = {
         { "nothing", { NULL }, "say what to do: herd-webhook serve [flags]; --help lists them" },
         { "another word", { "sreve" },
-          "say what to do: herd-webhook serve [flags]; --help lists them" },
-        { "a word too many", { "serve", "now" },
-          "say what to do: herd-webhook serve [flags]; --help lists them" },
+          "there is no command 'sreve'; write herd-webhook serve [flags]; --help lists them" },
+        { "a word too many", { "serve", "extra" },
+          "serve takes flags only, and no word 'extra'; write herd-webhook serve [flags]; --help "
+          "lists them" },
         { "an address without a port", { "serve", "--listen=127.0.0.1" },
           "--listen: '127.0.0.1' is not an address and port; write it like 127.0.0.1:8443, "
           "[::1]:8443 or :8443" },
@@ -100,7 +101,7 @@ static void defaults_serve(void **state)
     rows_expect_int("review port", options.listen_port, 8443);
     rows_expect_int("plain port", options.metrics_port, 8080);
     rows_expect_int("drain", options.drain_ms, 10000);
-    rows_expect("nothing is watched", !options.in_cluster && !*options.kubeconfig, "unset");
+    rows_expect("nothing is watched", !kube_config_flags_given(&options.api), "unset");
     rows_expect("https only", !options.plain_http_allowed, "off");
     assert_memory_equal(&options.severities, &severities, sizeof(severities));
 }
@@ -120,8 +121,8 @@ static void all_is_taken_over(void **state)
     (void)state;
     rows_expect_str("taken", read_words(arena, words, 2, &options), STR(""));
     rows_expect_str("host", str_of(options.listen_host), STR("::1"));
-    rows_expect_str("kubeconfig", str_of(options.kubeconfig), STR("f"));
-    rows_expect_str("context", str_of(options.context), STR("c"));
+    rows_expect_str("kubeconfig", str_of(options.api.file), STR("f"));
+    rows_expect_str("context", str_of(options.api.context), STR("c"));
     rows_expect_int("a rule that warns", options.severities.of[RULE_GRAPH_CYCLE], SEVERITY_WARN);
     rows_expect_int("a rule that denies", options.severities.of[RULE_GPU_NO_PROVIDER],
                     SEVERITY_DENY);

@@ -51,8 +51,9 @@ static void set_up(struct fixture *f, int64_t drain_ms)
         .metrics_host = "127.0.0.1",
         .certificate_file = str_fmt(f->arena, "%s/tls.crt", f->folder).at,
         .key_file = str_fmt(f->arena, "%s/tls.key", f->folder).at,
-        .kubeconfig = "",
-        .context = "",
+        .listen_from = "--listen",
+        .metrics_from = "--metrics-listen",
+        .api = { .file = "", .context = "" },
         .event_threads = 1,
         .severities = rule_severities_default(),
         .drain_ms = drain_ms,
@@ -205,8 +206,8 @@ static void what_cannot_begin_says_why(void **state)
         struct fixture f;
 
         set_up(&f, 0);
-        f.options.kubeconfig = rows[i].kubeconfig;
-        f.options.in_cluster = rows[i].in_cluster;
+        f.options.api.file = rows[i].kubeconfig;
+        f.options.api.in_cluster = rows[i].in_cluster;
         f.options.listen_host = rows[i].listen_host;
         if (rows[i].certificate)
             write_leaf(&f);

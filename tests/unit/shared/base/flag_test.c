@@ -49,7 +49,7 @@ static void flags_come_from_line_environment_and_default(void **state)
         { "not a choice", { "--log-format=xml", NULL }, NULL,
           "--log-format: 'xml' is not one of json|text" },
         { "not a bool", { "--verbose=yes", NULL }, NULL, "--verbose: 'yes' is not true or false" },
-        { "bad environment", { NULL }, "many", "WORKERS: 'many' is not a whole number" },
+        { "bad environment", { NULL }, "many", "environment variable WORKERS: 'many' is not a whole number" },
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -77,6 +77,35 @@ static void distance_counts_slips_of_typing(void **state)
     (void)state;
 }
 
+static void what_was_meant_is_near(void **state)
+{
+    static const struct {
+        const char *row, *name, *candidates, *found;
+    } rows[] = {
+        { "a slip", "qdrnat", "ollama,qdrant", "qdrant" },
+        { "two letters that changed places", "bd", "x,db", "db" },
+        { "the nearest of two", "charts", "chars,chartz,chart", "chars" },
+        { "another case", "DB", "x,db", "db" },
+        { "also of one letter", "A", "b,a", "a" },
+        { "one letter resembles no other", "x", "a,b,ab", "" },
+        { "nor does a name resemble one letter", "ab", "a,b", "" },
+        { "two slips are too many for three letters", "abc", "axy", "" },
+        { "three for eight", "abcdefgh", "abcdexyz", "" },
+        { "nothing is near nothing", "", "a,ab", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct str_nearest nearest = { .name = str_of(rows[i].name) };
+        struct str rest = str_of(rows[i].candidates);
+        struct str candidate;
+
+        while (str_split(&rest, ',', &candidate))
+            str_nearest_try(&nearest, candidate);
+        rows_expect_str(rows[i].row, nearest.found, str_of(rows[i].found));
+    }
+}
+
 static void foreign_text_is_shown_without_harm(void **state)
 {
     static const struct {
@@ -145,6 +174,7 @@ int main(void)
         cmocka_unit_test(views_compare_search_and_slice),
         cmocka_unit_test(whole_numbers_are_strict),
         cmocka_unit_test(distance_counts_slips_of_typing),
+        cmocka_unit_test(what_was_meant_is_near),
         cmocka_unit_test(foreign_text_is_shown_without_harm),
         cmocka_unit_test(a_cut_never_splits_a_character),
         cmocka_unit_test(buffers_grow_and_end_with_a_nul),
