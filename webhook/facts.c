@@ -1,12 +1,18 @@
-/* facts.c: an informer of Rancher's clusters; each burst of changes makes one new snapshot.
+/* facts.c: informers of Rancher's clusters and of Stacks, in one thread.
  *
- * Only names and labels are kept. While the clusters cannot be read, what was known stays; before
- * they were read once, nothing is known (facts.clusters_known is false). */
+ * Of clusters names and labels are kept; each burst of changes makes one new snapshot. Of Stacks it
+ * is names and dependsOn, in a table that all snapshots share. While either cannot be read, what was
+ * known of it stays; before it was read once, and of Stacks beyond LIMIT_FACT_STACKS bytes, nothing is
+ * known (facts.clusters_known is false, facts.stacks.get is NULL). */
 #include "webhook/facts.h"
+
+#include "base/limits.h"
 
 #include "base/memory.h"
 #include "runtime/informer.h"
+#include "stack/stack.h"
 #include "text/json_write.h"
+#include "webhook/known_stacks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,6 +26,7 @@ static const struct kube_resource cluster_resource =
 struct fact_snapshot {
     atomic_uint references;
     struct arena *arena;
+    struct known_stacks_table *stacks;
     struct facts facts;
 };
 
@@ -32,7 +39,10 @@ struct fact_source {
     /* The watching thread's own; NULL where nothing is watched. */
     struct loop *loop;
     struct kube_client *client;
-    struct informer *informer;
+    struct informer *clusters;
+    struct informer *stacks;
+    struct known_stacks_table *known_stacks; /* lock and references of its own */
+    bool too_many_stacks;
     struct loop_timer *settle;
     pthread_t thread;
     bool running;
@@ -54,6 +64,7 @@ static void snapshot_unref(struct fact_snapshot *snapshot)
     if (!snapshot || atomic_fetch_sub(&snapshot->references, 1) != 1)
         return;
     arena_free(snapshot->arena);
+    known_stacks_unref(snapshot->stacks);
     mem_free(snapshot);
 }
 
@@ -129,35 +140,37 @@ static void add_cluster(struct fact_snapshot *snapshot, const struct kube_object
                        });
 }
 
+static bool stacks_are_known(const struct fact_source *source)
+{
+    return informer_synced(source->stacks) && !source->too_many_stacks;
+}
+
 static void rebuild(void *context)
 {
     struct fact_source *source = context;
-    const struct kube_cache *cache = informer_cache(source->informer);
+    const struct kube_cache *cache = informer_cache(source->clusters);
     struct fact_snapshot *snapshot = snapshot_create(source->plain_http_allowed);
     struct kube_object *object;
     size_t cursor = 0;
 
-    snapshot->facts.clusters_known = true;
-    while (kube_cache_next(cache, &cursor, &object))
+    snapshot->facts.clusters_known = informer_synced(source->clusters);
+    while (snapshot->facts.clusters_known && kube_cache_next(cache, &cursor, &object))
         add_cluster(snapshot, object);
-    log_debug(source->log, "clusters read", LOG_INT("clusters", snapshot->facts.clusters.count));
+    if (stacks_are_known(source)) {
+        snapshot->stacks = known_stacks_ref(source->known_stacks);
+        snapshot->facts.stacks = known_stacks_facts(snapshot->stacks);
+    }
+    log_debug(source->log, "facts read", LOG_INT("clusters", snapshot->facts.clusters.count),
+              LOG_INT("stacks", informer_synced(source->stacks)
+                                    ? (int64_t)kube_cache_count(informer_cache(source->stacks))
+                                    : -1));
     publish(source, snapshot);
 }
 
 static void schedule(struct fact_source *source)
 {
-    if (informer_synced(source->informer) && !loop_timer_is_set(source->settle))
+    if (!loop_timer_is_set(source->settle))
         loop_timer_set(source->settle, SETTLE_MS);
-}
-
-static void on_change(void *context, struct kube_object *before, struct kube_object *after)
-{
-    struct fact_source *source = context;
-
-    if (before && after && str_eq(kube_object_kept(before), kube_object_kept(after)))
-        return;
-    if (source->informer)
-        schedule(source);
 }
 
 static void on_synced(void *context)
@@ -165,15 +178,69 @@ static void on_synced(void *context)
     rebuild(context);
 }
 
-static void on_trouble(void *context, const struct error *error)
+static void tell_trouble(struct fact_source *source, const char *resource,
+                         const struct error *error)
+{
+    if (error)
+        log_warn(source->log, "cannot be watched; what was known stays",
+                 LOG_Z("resource", resource), LOG_Z("error", error->text));
+    else
+        log_info(source->log, "is watched again", LOG_Z("resource", resource));
+}
+
+/* --- clusters --- */
+
+static void on_cluster(void *context, struct kube_object *before, struct kube_object *after)
 {
     struct fact_source *source = context;
 
-    if (error)
-        log_warn(source->log, "clusters cannot be watched; what was known of them stays",
-                 LOG_Z("error", error->text));
-    else
-        log_info(source->log, "clusters are watched again", LOG_Z("resource", "clusters"));
+    if (before && after && str_eq(kube_object_kept(before), kube_object_kept(after)))
+        return;
+    if (source->clusters && informer_synced(source->clusters))
+        schedule(source);
+}
+
+static void on_cluster_trouble(void *context, const struct error *error)
+{
+    tell_trouble(context, "clusters", error);
+}
+
+/* --- Stacks --- */
+
+/* Once there are too many, none is kept any more, and nothing is said of any. */
+static void give_up_stacks(struct fact_source *source)
+{
+    source->too_many_stacks = true;
+    log_warn(source->log,
+             "too many Stacks to know them all: nothing is said of cycles among them; the "
+             "controller still tells them",
+             LOG_INT("bytes_max", LIMIT_FACT_STACKS));
+    schedule(source);
+}
+
+static bool keep_stack(void *context, struct json object, struct strbuf *kept)
+{
+    struct fact_source *source = context;
+
+    if (source->too_many_stacks)
+        return false;
+    known_stacks_keep(object, kept);
+    return true;
+}
+
+static void on_stack(void *context, struct kube_object *before, struct kube_object *after)
+{
+    struct fact_source *source = context;
+
+    known_stacks_put(source->known_stacks, before, after);
+    if (!source->too_many_stacks && source->stacks &&
+        kube_cache_bytes(informer_cache(source->stacks)) > LIMIT_FACT_STACKS)
+        give_up_stacks(source);
+}
+
+static void on_stack_trouble(void *context, const struct error *error)
+{
+    tell_trouble(context, "stacks", error);
 }
 
 static void *watch_thread(void *context)
@@ -182,6 +249,29 @@ static void *watch_thread(void *context)
 
     loop_run(source->loop);
     return NULL;
+}
+
+static void watch_all(struct fact_source *source)
+{
+    struct informer_options clusters = {
+        .client = source->client,
+        .resource = cluster_resource,
+        .seed = (uint64_t)clock_wall_ms(system_clock()),
+        .keep = keep_cluster,
+        .on_change = on_cluster,
+        .on_synced = on_synced,
+        .on_trouble = on_cluster_trouble,
+        .context = source,
+    };
+    struct informer_options stacks = clusters;
+
+    stacks.resource = stack_resource;
+    stacks.seed++;
+    stacks.keep = keep_stack;
+    stacks.on_change = on_stack;
+    stacks.on_trouble = on_stack_trouble;
+    source->clusters = informer_create(&clusters);
+    source->stacks = informer_create(&stacks);
 }
 
 static int start_watching(struct fact_source *source, const struct kube_config *config,
@@ -194,19 +284,10 @@ static int start_watching(struct fact_source *source, const struct kube_config *
             .loop = source->loop, .config = config, .user_agent = "herd-webhook/" HERD_VERSION },
         err);
     if (!source->client)
-        return error_wrap(err, "cannot watch clusters");
-    source->informer = informer_create(&(struct informer_options){
-        .client = source->client,
-        .resource = cluster_resource,
-        .seed = (uint64_t)clock_wall_ms(system_clock()),
-        .keep = keep_cluster,
-        .on_change = on_change,
-        .on_synced = on_synced,
-        .on_trouble = on_trouble,
-        .context = source,
-    });
+        return error_wrap(err, "cannot watch clusters and Stacks");
+    watch_all(source);
     if (pthread_create(&source->thread, NULL, watch_thread, source) != 0)
-        return error_set(err, ERROR_INTERNAL, "cannot start the thread that watches clusters");
+        return error_set(err, ERROR_INTERNAL, "cannot start the thread that watches clusters and Stacks");
     source->running = true;
     return 0;
 }
@@ -220,6 +301,7 @@ struct fact_source *fact_source_create(const struct kube_config *config, bool pl
     source->plain_http_allowed = plain_http_allowed;
     source->log = log;
     source->current = snapshot_create(plain_http_allowed);
+    source->known_stacks = known_stacks_create();
     if (config && start_watching(source, config, err) < 0)
         return NULL;
     return TAKE(source);
@@ -233,11 +315,13 @@ void fact_source_free(struct fact_source *source)
         loop_stop(source->loop);
         pthread_join(source->thread, NULL);
     }
-    informer_free(source->informer);
+    informer_free(source->clusters);
+    informer_free(source->stacks);
     kube_client_free(source->client);
     loop_timer_free(source->settle);
     loop_free(source->loop);
     snapshot_unref(source->current);
+    known_stacks_unref(source->known_stacks);
     pthread_mutex_destroy(&source->lock);
     mem_free(source);
 }

@@ -139,18 +139,11 @@ static void decode_ratio(struct findings *found, const struct field *field, stru
 
 static struct str nearest_word(const struct field_words *words, struct str text)
 {
-    uint32_t best = field_near(text) + 1;
-    struct str nearest = STR("");
+    struct str_nearest nearest = { .name = text };
 
-    for (uint32_t i = 0; i < words->count; i++) {
-        uint32_t distance = str_distance(text, words->words[i].name, best);
-
-        if (distance < best) {
-            best = distance;
-            nearest = words->words[i].name;
-        }
-    }
-    return nearest;
+    for (uint32_t i = 0; i < words->count; i++)
+        str_nearest_try(&nearest, words->words[i].name);
+    return nearest.found;
 }
 
 static void decode_word(struct findings *found, const struct field *field, struct json value,

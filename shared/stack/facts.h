@@ -14,9 +14,19 @@ struct fact_cluster {
 };
 LIST_DEFINE(fact_clusters, struct fact_cluster)
 
+/* What is known of the Stacks that there are. Asked for by name: few Stacks name others. */
+struct fact_stacks {
+    /* True if the Stack exists; then what its dependsOn names, in the arena. NULL: nothing may be
+     * said of Stacks. */
+    bool (*get)(void *context, struct arena *arena, struct str namespace_, struct str name,
+                struct str_list *ret_depends_on);
+    void *context;
+};
+
 struct facts {
     bool clusters_known; /* false: nothing may be said of clusters */
     struct fact_clusters clusters;
+    struct fact_stacks stacks;
     bool plain_http_allowed; /* chart repositories over http:// (configuration) */
 };
 

@@ -70,25 +70,15 @@ const struct field *field_find(const struct field_table *table, struct str json)
     return NULL;
 }
 
-uint32_t field_near(struct str name)
-{
-    return name.len < 4 ? 1 : name.len < 9 ? 2 : 3;
-}
-
 const struct field *field_nearest(const struct field_table *table, struct str json)
 {
-    uint32_t best = field_near(json) + 1;
-    const struct field *nearest = NULL;
+    struct str_nearest nearest = { .name = json };
+    const struct field *field = NULL;
 
-    for (uint32_t i = 0; i < table->count; i++) {
-        uint32_t distance = str_distance(json, table->rows[i].json, best);
-
-        if (distance < best) {
-            best = distance;
-            nearest = &table->rows[i];
-        }
-    }
-    return nearest;
+    for (uint32_t i = 0; i < table->count; i++)
+        if (str_nearest_try(&nearest, table->rows[i].json))
+            field = &table->rows[i];
+    return field;
 }
 
 unsigned field_word_value(const struct field_words *words, struct str name)

@@ -125,9 +125,6 @@ struct str field_words_shown(struct arena *arena, const struct field_words *word
 /* "a string", "an object", "a list of strings", ...: what a message asks for. */
 const char *field_kind_name(enum field_kind kind);
 
-/* How near two names must be to be offered: longer ones may differ more. */
-uint32_t field_near(struct str name);
-
 /* docs/fields.md. */
 void fields_doc_write(struct strbuf *out);
 

@@ -61,3 +61,26 @@ struct str finding_did_you_mean(const struct findings *findings, struct str near
     return str_fmt(findings->arena, "did you mean %.*s?",
                    STR_ARG(finding_shown(findings, nearest)));
 }
+
+/* A cycle of a thousand names is shown by its ends. */
+enum { CYCLE_SHOWN_MAX = 24 };
+
+struct str finding_cycle_shown(const struct findings *findings, const struct str_list *names)
+{
+    bool whole = names->count <= CYCLE_SHOWN_MAX;
+    uint32_t head = whole ? names->count : CYCLE_SHOWN_MAX / 2;
+    uint32_t tail = names->count - (whole ? 0 : CYCLE_SHOWN_MAX / 2);
+    struct strbuf text = strbuf_new(findings->arena, 128);
+
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (i == head && tail > head)
+            strbuf_fmt(&text, "(%u more) -> ", tail - head);
+        if (i >= head && i < tail)
+            continue;
+        strbuf_put(&text, finding_shown(findings, names->items[i]));
+        strbuf_lit(&text, " -> ");
+    }
+    if (names->count)
+        strbuf_put(&text, finding_shown(findings, names->items[0]));
+    return strbuf_str(&text);
+}

@@ -123,6 +123,16 @@ static struct str quantity_text(struct json value)
     return json_is(value, JSON_NUMBER) ? json_raw(value) : json_str(value);
 }
 
+/* A quantity that does not fit is capped, and then neither whole nor told from another one. */
+static bool is_too_large(struct json value)
+{
+    struct quantity quantity;
+    struct error err;
+
+    return quantity_parse(quantity_text(value), &quantity, &err) == 0 &&
+           quantity.milli == INT64_MAX;
+}
+
 static bool read_quantity(struct json value, struct quantity *ret_quantity)
 {
     struct error err;
@@ -145,7 +155,12 @@ static void check_map(struct walk *w, struct json map, const struct path *at)
         w->vendors |= vendor;
         if (!w->field.len)
             w->field = path_render(&here, w->findings->arena);
-        if (!read_quantity(it.value, &quantity))
+        if (is_too_large(it.value))
+            finding_add(w->findings, RULE_GPU_QUANTITY, CAUSE_VALUE_INVALID, &here,
+                        STR("ask for as many as one machine has"),
+                        "'%.*s' is more GPUs than any quantity of Kubernetes can count",
+                        STR_ARG(finding_shown(w->findings, json_raw(it.value))));
+        else if (!read_quantity(it.value, &quantity))
             finding_add(w->findings, RULE_GPU_QUANTITY, CAUSE_VALUE_INVALID, &here, STR(""),
                         "'%.*s' is not a positive whole number of GPUs",
                         STR_ARG(finding_shown(w->findings, json_raw(it.value))));

@@ -3,10 +3,12 @@
 #include "stack/graph.h"
 
 #include "base/map.h"
-#include "stack/fields.h"
 
 /* Looking for a near name walks all names, so only the first few slips get one. */
 enum { NEAREST_MAX = 8 };
+
+/* Each round of looking for cycles is linear, and tells one for each knot of nodes. */
+enum { CYCLE_ROUNDS_MAX = 16 };
 
 struct graph_node {
     struct str name;
@@ -42,20 +44,11 @@ void graph_add(struct graph *graph, struct str name, struct str_list depends_on)
 
 static struct str nearest_name(const struct graph *graph, struct str name)
 {
-    uint32_t best = field_near(name) + 1;
-    struct str nearest = STR("");
+    struct str_nearest nearest = { .name = name };
 
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        struct str other = graph->nodes.items[i].name;
-        size_t apart = other.len > name.len ? other.len - name.len : name.len - other.len;
-        uint32_t distance = apart < best ? str_distance(name, other, best) : best;
-
-        if (distance < best) {
-            best = distance;
-            nearest = other;
-        }
-    }
-    return nearest;
+    for (uint32_t i = 0; i < graph->nodes.count; i++)
+        str_nearest_try(&nearest, graph->nodes.items[i].name);
+    return nearest.found;
 }
 
 /* Nodes by name; of two with one name the first counts. */
@@ -211,8 +204,8 @@ bool graph_reaches(const struct graph *graph, struct arena *arena, uint32_t node
 
 /* Tarjan's components, with a stack of our own in place of recursion. */
 struct components {
-    const struct graph *graph;
-    uint32_t *number;     /* in which order nodes were met, from 1; 0 = not yet */
+    const struct u32_list *needs; /* of each node, without the edges that were cut */
+    uint32_t *number;             /* in which order nodes were met, from 1; 0 = not yet */
     uint32_t *low;
     uint32_t *next_need;  /* how far each node's needs were walked */
     uint32_t *component;  /* of a finished node, from 1 */
@@ -252,7 +245,7 @@ static void walk_from(struct components *c, uint32_t root)
     enter(c, root);
     while (c->path.count) {
         uint32_t node = c->path.items[c->path.count - 1];
-        const struct u32_list *needs = graph_needs(c->graph, node);
+        const struct u32_list *needs = &c->needs[node];
 
         if (c->next_need[node] < needs->count) {
             uint32_t other = needs->items[c->next_need[node]++];
@@ -285,8 +278,8 @@ static uint32_t choose_cut(const struct graph *graph, const struct u32_list *cyc
 }
 
 /* The shortest cycle through `start`, found breadth first among the nodes of its component. */
-static struct graph_cycle cycle_through(const struct components *c, struct arena *arena,
-                                        uint32_t start, uint32_t *came_from)
+static struct graph_cycle cycle_through(const struct graph *graph, const struct components *c,
+                                        struct arena *arena, uint32_t start, uint32_t *came_from)
 {
     struct u32_list queue = u32_list_new(arena, 16);
     uint32_t last = UINT32_MAX;
@@ -294,7 +287,7 @@ static struct graph_cycle cycle_through(const struct components *c, struct arena
     u32_list_push(&queue, start);
     for (uint32_t head = 0; last == UINT32_MAX; head++) {
         uint32_t node = queue.items[head];
-        const struct u32_list *needs = graph_needs(c->graph, node);
+        const struct u32_list *needs = &c->needs[node];
 
         for (uint32_t k = 0; k < needs->count && last == UINT32_MAX; k++) {
             uint32_t other = needs->items[k];
@@ -316,27 +309,32 @@ static struct graph_cycle cycle_through(const struct components *c, struct arena
     u32_list_push(&cycle.nodes, start);
     while (back.count)
         u32_list_push(&cycle.nodes, back.items[--back.count]);
-    cycle.cut = choose_cut(c->graph, &cycle.nodes);
+    cycle.cut = choose_cut(graph, &cycle.nodes);
     return cycle;
 }
 
-struct graph_cycles graph_cycles_of(const struct graph *graph, struct arena *arena)
+static void find_components(struct components *c, struct arena *arena, uint32_t count)
+{
+    c->number = arena_array(arena, uint32_t, count);
+    c->low = arena_array(arena, uint32_t, count);
+    c->next_need = arena_array(arena, uint32_t, count);
+    c->component = arena_array(arena, uint32_t, count);
+    c->path = u32_list_new(arena, 0);
+    c->open = u32_list_new(arena, 0);
+    for (uint32_t i = 0; i < count; i++)
+        if (!c->number[i])
+            walk_from(c, i);
+}
+
+/* One cycle of each component of more than one node. */
+static struct graph_cycles cycles_of_round(const struct graph *graph, const struct u32_list *needs,
+                                           struct arena *arena)
 {
     uint32_t count = graph->nodes.count;
     struct graph_cycles cycles = graph_cycles_new(arena, 0);
-    struct components c = {
-        .graph = graph,
-        .number = arena_array(arena, uint32_t, count),
-        .low = arena_array(arena, uint32_t, count),
-        .next_need = arena_array(arena, uint32_t, count),
-        .component = arena_array(arena, uint32_t, count),
-        .path = u32_list_new(arena, 0),
-        .open = u32_list_new(arena, 0),
-    };
+    struct components c = { .needs = needs };
 
-    for (uint32_t i = 0; i < count; i++)
-        if (!c.number[i])
-            walk_from(&c, i);
+    find_components(&c, arena, count);
 
     uint32_t *size = arena_array(arena, uint32_t, c.count + 1);
     uint32_t *came_from = arena_array(arena, uint32_t, count);
@@ -346,8 +344,52 @@ struct graph_cycles graph_cycles_of(const struct graph *graph, struct arena *are
     /* The first node met of each component is its least. */
     for (uint32_t i = 0; i < count; i++) {
         if (size[c.component[i]] > 1)
-            graph_cycles_push(&cycles, cycle_through(&c, arena, i, came_from));
+            graph_cycles_push(&cycles, cycle_through(graph, &c, arena, i, came_from));
         size[c.component[i]] = 0;
     }
     return cycles;
+}
+
+/* The proposal carried out: the next round sees what is left. */
+static void cut(const struct graph_cycle *cycle, struct u32_list *needs)
+{
+    struct u32_list *from = &needs[cycle->nodes.items[cycle->cut]];
+    uint32_t to = cycle->nodes.items[(cycle->cut + 1) % cycle->nodes.count];
+    uint32_t kept = 0;
+
+    for (uint32_t k = 0; k < from->count; k++)
+        if (from->items[k] != to)
+            from->items[kept++] = from->items[k];
+    from->count = kept;
+}
+
+static struct u32_list *copy_needs(const struct graph *graph, struct arena *arena)
+{
+    struct u32_list *copies = arena_array(arena, struct u32_list, graph->nodes.count);
+
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const struct u32_list *needs = graph_needs(graph, i);
+
+        copies[i] = u32_list_new(arena, needs->count);
+        for (uint32_t k = 0; k < needs->count; k++)
+            u32_list_push(&copies[i], needs->items[k]);
+    }
+    return copies;
+}
+
+struct graph_cycles graph_cycles_of(const struct graph *graph, struct arena *arena, bool *ret_more)
+{
+    struct u32_list *needs = copy_needs(graph, arena);
+    struct graph_cycles all = graph_cycles_new(arena, 0);
+    struct graph_cycles some = cycles_of_round(graph, needs, arena);
+
+    for (int round = 0; round < CYCLE_ROUNDS_MAX && some.count; round++) {
+        for (uint32_t i = 0; i < some.count; i++) {
+            graph_cycles_push(&all, some.items[i]);
+            cut(&some.items[i], needs);
+        }
+        some = cycles_of_round(graph, needs, arena);
+    }
+    *ret_more = some.count > 0;
+    return all;
 }

@@ -41,8 +41,10 @@ LIST_DEFINE(graph_cycles, struct graph_cycle)
 /* Nodes so that each comes after all that it depends on, lower numbers first where free. 0; or -1
  * if there are cycles: `ret_order` untouched. Linear in nodes and edges. */
 int graph_order(const struct graph *graph, struct arena *arena, struct u32_list *ret_order);
-/* Every separate cycle (one for each strongly connected component), by least node. Linear. */
-struct graph_cycles graph_cycles_of(const struct graph *graph, struct arena *arena);
+/* Cycles to mend: the shortest through the least node of each knot of nodes, then, as if the
+ * proposed edges were cut, those that are left, and so on for a bounded number of rounds. None is
+ * told twice; cutting all proposed edges leaves none, unless `ret_more` is true. Linear. */
+struct graph_cycles graph_cycles_of(const struct graph *graph, struct arena *arena, bool *ret_more);
 
 /* Nodes that `node` depends on directly, after graph_link. */
 const struct u32_list *graph_needs(const struct graph *graph, uint32_t node);

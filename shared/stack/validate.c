@@ -17,6 +17,7 @@ void stack_find(const struct stack *stack, const struct facts *facts, struct pro
 
     struct graph *graph = validate_graph(stack, &findings);
 
+    validate_stacks(stack, facts, &findings);
     validate_targets(stack, facts, &findings);
     validate_gpu(stack, graph, &findings);
 }

@@ -12,6 +12,8 @@ void validate_shape(const struct stack *stack, const struct facts *facts,
                     struct findings *findings);
 /* Gives the graph of the charts, linked: GPU rules walk it. */
 struct graph *validate_graph(const struct stack *stack, struct findings *findings);
+void validate_stacks(const struct stack *stack, const struct facts *facts,
+                     struct findings *findings);
 void validate_targets(const struct stack *stack, const struct facts *facts,
                       struct findings *findings);
 void validate_gpu(const struct stack *stack, const struct graph *graph, struct findings *findings);

@@ -1,10 +1,5 @@
-/* validate_graph.c: what depends on what, among the charts and among Stacks. */
+/* validate_graph.c: what depends on what, among the charts. */
 #include "stack/validate_areas.h"
-
-#include "kube/names.h"
-
-/* A cycle of a thousand charts is shown by its first and last. */
-enum { CYCLE_SHOWN_MAX = 24 };
 
 static void blame_entry(const struct stack *stack, const struct graph_finding *finding,
                         const struct path *charts, struct findings *findings)
@@ -41,20 +36,11 @@ static struct str chart_shown(const struct stack *stack, struct findings *findin
 static struct str cycle_shown(const struct stack *stack, const struct u32_list *nodes,
                               struct findings *findings)
 {
-    struct strbuf text = strbuf_new(findings->arena, 128);
-    uint32_t head = nodes->count > CYCLE_SHOWN_MAX ? CYCLE_SHOWN_MAX / 2 : nodes->count;
-    uint32_t tail = nodes->count - (nodes->count > CYCLE_SHOWN_MAX ? CYCLE_SHOWN_MAX / 2 : 0);
+    struct str_list names = str_list_new(findings->arena, nodes->count);
 
-    for (uint32_t i = 0; i < nodes->count; i++) {
-        if (i == head && tail > head)
-            strbuf_fmt(&text, "(%u more) -> ", tail - head);
-        if (i >= head && i < tail)
-            continue;
-        strbuf_put(&text, chart_shown(stack, findings, nodes->items[i]));
-        strbuf_lit(&text, " -> ");
-    }
-    strbuf_put(&text, chart_shown(stack, findings, nodes->items[0]));
-    return strbuf_str(&text);
+    for (uint32_t i = 0; i < nodes->count; i++)
+        str_list_push(&names, stack->spec.charts.items[nodes->items[i]].name);
+    return finding_cycle_shown(findings, &names);
 }
 
 static void blame_cycle(const struct stack *stack, const struct graph_cycle *cycle,
@@ -73,36 +59,6 @@ static void blame_cycle(const struct stack *stack, const struct graph_cycle *cyc
                 STR_ARG(cycle_shown(stack, &cycle->nodes, findings)));
 }
 
-static void validate_stacks(const struct stack *stack, struct findings *findings)
-{
-    const struct name_refs *others = &stack->spec.depends_on;
-    struct path spec = path_field(NULL, STR("spec"));
-    struct path list = path_field(&spec, STR("dependsOn"));
-    struct str_list seen = str_list_new(findings->arena, others->count);
-
-    for (uint32_t i = 0; i < others->count; i++) {
-        struct str name = others->items[i].name;
-        struct path up = path_index(&list, i);
-        struct path at = path_field(&up, STR("name"));
-        struct str shown = finding_shown(findings, name);
-
-        if (name.len == 0)
-            continue;
-        if (kube_not_dns1123_subdomain(name))
-            finding_add(findings, RULE_GRAPH_STACK, CAUSE_VALUE_INVALID, &at, STR(""),
-                        "'%.*s' is no name of a Stack: it %s", STR_ARG(shown),
-                        kube_not_dns1123_subdomain(name));
-        else if (str_eq(name, stack->meta.name))
-            finding_add(findings, RULE_GRAPH_STACK, CAUSE_VALUE_INVALID, &at,
-                        STR("remove the entry"), "the Stack '%.*s' waits for itself",
-                        STR_ARG(shown));
-        else if (str_list_has(&seen, name))
-            finding_add(findings, RULE_GRAPH_STACK, CAUSE_VALUE_DUPLICATE, &at,
-                        STR("remove one of the two"), "'%.*s' stands twice", STR_ARG(shown));
-        str_list_push(&seen, name);
-    }
-}
-
 struct graph *validate_graph(const struct stack *stack, struct findings *findings)
 {
     const struct charts *charts = &stack->spec.charts;
@@ -119,11 +75,15 @@ struct graph *validate_graph(const struct stack *stack, struct findings *finding
     for (uint32_t i = 0; i < entries.count; i++)
         blame_entry(stack, &entries.items[i], &at, findings);
     if (graph_order(graph, findings->arena, &order) != 0) {
-        struct graph_cycles cycles = graph_cycles_of(graph, findings->arena);
+        bool more;
+        struct graph_cycles cycles = graph_cycles_of(graph, findings->arena, &more);
 
         for (uint32_t i = 0; i < cycles.count; i++)
             blame_cycle(stack, &cycles.items[i], &at, findings);
+        if (more)
+            finding_add(findings, RULE_GRAPH_CYCLE, CAUSE_TOO_MANY, &at,
+                        STR("cut the edges that are proposed, then try again"),
+                        "the charts wait for one another in more ways than are listed");
     }
-    validate_stacks(stack, findings);
     return graph;
 }

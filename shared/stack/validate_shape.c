@@ -197,7 +197,10 @@ static void check_timeout(const struct chart *chart, const struct path *up,
 {
     struct path at = path_field(up, STR("timeout"));
 
-    if (chart_timeout_ms(chart) > LIMIT_OPERATION_TIMEOUT_MAX)
+    int64_t ms = chart_timeout_ms(chart);
+
+    /* Above the most that can be, decode has refused it. */
+    if (ms > LIMIT_OPERATION_TIMEOUT_MAX && ms <= LIMIT_CHART_TIMEOUT_MAX)
         finding_add(findings, RULE_SHAPE_LONG_TIMEOUT, CAUSE_VALUE_INVALID, &at, STR(""),
                     "%.*s is longer than the hour for which Rancher gives a Helm operation its "
                     "rights", STR_ARG(finding_shown(findings, chart->timeout)));
@@ -284,18 +287,11 @@ static void check_unique(const struct charts *charts, const struct path *list,
 
 static struct str nearest_chart(const struct charts *charts, struct str name)
 {
-    uint32_t best = field_near(name) + 1;
-    struct str nearest = STR("");
+    struct str_nearest nearest = { .name = name };
 
-    for (uint32_t i = 0; i < charts->count; i++) {
-        uint32_t distance = str_distance(name, charts->items[i].name, best);
-
-        if (distance < best) {
-            best = distance;
-            nearest = charts->items[i].name;
-        }
-    }
-    return nearest;
+    for (uint32_t i = 0; i < charts->count; i++)
+        str_nearest_try(&nearest, charts->items[i].name);
+    return nearest.found;
 }
 
 static void check_override(const struct stack_override *override, const struct charts *charts,

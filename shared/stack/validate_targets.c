@@ -206,21 +206,14 @@ static void check_match(const struct label_selector *selector, const struct fact
 /* By id, or by the name that people see in Rancher and write by mistake. */
 static struct str nearest_cluster(const struct facts *facts, struct str id)
 {
-    uint32_t best = field_near(id) + 1;
-    struct str nearest = STR("");
+    struct str_nearest nearest = { .name = id };
 
     for (uint32_t i = 0; i < facts->clusters.count; i++) {
-        const struct fact_cluster *cluster = &facts->clusters.items[i];
-        uint32_t distance = str_distance(id, cluster->id, best);
-
-        if (str_eq(id, cluster->display_name))
-            return cluster->id;
-        if (distance < best) {
-            best = distance;
-            nearest = cluster->id;
-        }
+        if (str_eq(id, facts->clusters.items[i].display_name))
+            return facts->clusters.items[i].id;
+        str_nearest_try(&nearest, facts->clusters.items[i].id);
     }
-    return nearest;
+    return nearest.found;
 }
 
 static void check_known(const struct str_list *ids, const struct facts *facts,

@@ -65,6 +65,30 @@ ok k apply -f "$state/typo.yaml"
 says Warning
 says c-m-dev-cluster
 
+# waits NAME FOR...: a Stack that waits for others.
+waits() {
+  local name=$1 list=
+  shift
+  for other in "$@"; do list="$list${list:+, }{name: $other}"; done
+  sed -e "s/name: test-stack/name: $name/" -e "s/^spec:/spec:\n  dependsOn: [$list]/" examples/test-stack.yaml
+}
+# knows NAME: the webhook has heard of the Stack.
+knows() { [[ $(waits asks "$1" | k apply --dry-run=server -f - 2>&1) != *"no Stack '$1'"* ]]; }
+
+row "Stacks that wait for one another are refused, with the whole cycle; one that is not there yet is warned about"
+waits ring-a ring-b >"$state/a.yaml"
+ok k apply -f "$state/a.yaml"
+says "there is no Stack 'ring-b' in the namespace 'default' today"
+eventually knows ring-a
+waits ring-b ring-c >"$state/b.yaml"
+ok k apply -f "$state/b.yaml"
+eventually knows ring-b
+waits ring-c ring-a >"$state/c.yaml"
+refused k apply -f "$state/c.yaml"
+says "the Stacks wait for one another: ring-c -> ring-a -> ring-b -> ring-c; cut the edge ring-c -> ring-a"
+waits ring-c >"$state/c.yaml"
+ok k apply -f "$state/c.yaml"
+
 # applied_by [FLAGS...]: who changed the spec of author last, as it is recorded.
 applied_by() { field stack/author '{.metadata.annotations.herd\.suse\.com/last-applied-by}' "$@"; }
 author() { sed 's/name: test-stack/name: author/' examples/test-stack.yaml; }

@@ -198,6 +198,89 @@ static void what_was_known_stays_in_trouble(void **state)
     tear_down(&f);
 }
 
+/* --- Stacks --- */
+
+#define STACK(name, version, needs)                                                                \
+    "{\"metadata\":{\"namespace\":\"default\",\"name\":\"" name "\",\"uid\":\"u-" name          \
+    "\",\"resourceVersion\":\"" version "\"},\"spec\":{\"dependsOn\":[" needs "]}}"
+#define NEEDS(name) "{\"name\":\"" name "\"}"
+
+static const char stacks_url[] = "/apis/herd.suse.com/v1/stacks?";
+
+/* "db,cache", "-" of a Stack that there is not, "unknown". */
+static struct str needs_of(struct arena *arena, const struct facts *facts, const char *name)
+{
+    struct strbuf out = strbuf_new(arena, 64);
+    struct str_list names;
+
+    if (!facts->stacks.get)
+        return STR("unknown");
+    if (!facts->stacks.get(facts->stacks.context, arena, STR("default"), str_of(name), &names))
+        return STR("-");
+    for (uint32_t i = 0; i < names.count; i++)
+        strbuf_fmt(&out, "%s%.*s", i ? "," : "", STR_ARG(names.items[i]));
+    return strbuf_str(&out);
+}
+
+static void wait_for_needs(struct fixture *f, const char *row, const char *name, const char *want)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str got = STR("");
+
+    for (int i = 0; i < LOOPBACK_PATIENCE_MS; i++) {
+        arena_reset(arena);
+        got = needs_of(arena, fact_source_take(f->source, arena), name);
+        if (str_eq(got, str_of(want)))
+            return;
+        usleep(1000);
+    }
+    rows_expect_str(row, got, str_of(want));
+}
+
+static void stacks_are_known_by_what_they_wait_for(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    scripted_api_say(f.api, "GET", list_url, 403, "{}");
+    scripted_api_say(f.api, "GET", stacks_url, 200,
+                     LIST("5", STACK("shop", "1", NEEDS("db") "," NEEDS("A/b,c") ",7," NEEDS("cache"))
+                          "," STACK("db", "2", "") "," STACK("gone", "3", "")));
+    scripted_api_say_watch(f.api,
+                           EVENT("MODIFIED", STACK("db", "6", NEEDS("disk")))
+                               EVENT("DELETED", STACK("gone", "7", ""))
+                                   EVENT("ADDED", STACK("disk", "8", "")),
+                           false);
+    start(&f);
+    wait_for_needs(&f, "added", "disk", "");
+    wait_for_needs(&f, "names that can be none lead nowhere", "shop", "db,cache");
+    wait_for_needs(&f, "changed", "db", "disk");
+    wait_for_needs(&f, "deleted", "gone", "-");
+    wait_for_needs(&f, "never there", "other", "-");
+    wait_for(&f, "clusters that cannot be read are a matter of their own", "unknown");
+
+    AUTO(arena_free) struct arena *held_by = arena_create(0);
+    const struct facts *held = fact_source_take(f.source, held_by);
+
+    tear_down(&f);
+    rows_expect_str("held facts outlive their source", needs_of(held_by, held, "db"), STR("disk"));
+}
+
+static void stacks_that_cannot_be_read_are_unknown(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    scripted_api_say(f.api, "GET", list_url, 200, LIST("5", CLUSTER("c-1", "1", "", "", "True")));
+    scripted_api_say(f.api, "GET", stacks_url, 403, "{}");
+    start(&f);
+    wait_for(&f, "clusters", "c-1(,ready,-)");
+    wait_for_needs(&f, "Stacks", "shop", "unknown");
+    tear_down(&f);
+}
+
 /* --- many readers --- */
 
 enum { READERS = 8, CLUSTERS = 200 };
@@ -355,6 +438,8 @@ int main(void)
         cmocka_unit_test(an_empty_list_is_knowledge),
         cmocka_unit_test(clusters_appear_change_and_vanish),
         cmocka_unit_test(what_was_known_stays_in_trouble),
+        cmocka_unit_test(stacks_are_known_by_what_they_wait_for),
+        cmocka_unit_test(stacks_that_cannot_be_read_are_unknown),
         cmocka_unit_test(a_snapshot_stays_whole_while_it_is_replaced),
         cmocka_unit_test(taking_can_be_abandoned_anywhere),
     };

@@ -1,6 +1,7 @@
 /* validate_test.c: every rule on both sides: what it lets pass and what it finds. */
 #include "support/rows.h"
 
+#include "base/limits.h"
 #include "stack/default.h"
 #include "support/stack_builder.h"
 
@@ -76,6 +77,7 @@ static const struct row shape_rows[] = {
     { "one release name in two namespaces", NULL, NAMED("a", ",\"releaseName\":\"r\"") "," NAMED("b", ",\"releaseName\":\"r\""), NULL, "", NULL },
     { "50 minutes", NULL, ONE(",\"timeout\":\"50m\""), NULL, "", NULL },
     { "a little more only warns", NULL, ONE(",\"timeout\":\"50m1s\""), NULL, "shape.long-timeout spec.charts[0].timeout", "hour" },
+    { "more than can be is refused, and not warned about as well", NULL, ONE(",\"timeout\":\"30h\""), NULL, "!shape.duration spec.charts[0].timeout", NULL },
     { "a ConfigMap's name", NULL, ONE(",\"values\":{\"configMapRefs\":[{\"name\":\"../x\"}]}"), NULL, "!shape.reference spec.charts[0].values.configMapRefs[0].name", NULL },
     { "a Secret's key", NULL, ONE(",\"values\":{\"secretRefs\":[{\"name\":\"x\",\"key\":\"a/b\"}]}"), NULL, "!shape.reference spec.charts[0].values.secretRefs[0].key", "data key" },
     { "good references", NULL, ONE(",\"values\":{\"secretRefs\":[{\"name\":\"x\",\"key\":\"a.yaml\"}]}"), NULL, "", NULL },
@@ -98,6 +100,9 @@ static const struct row graph_rows[] = {
     { "itself", NULL, ONE(",\"dependsOn\":[\"db\"]"), NULL, "!graph.itself spec.charts[0].dependsOn[0]", NULL },
     { "twice only warns", NULL, NAMED("a", "") "," NAMED("b", ",\"dependsOn\":[\"a\",\"a\"]"), NULL, "graph.repeated spec.charts[1].dependsOn[1]", NULL },
     { "a cycle", NULL, NAMED("a", ",\"dependsOn\":[\"b\"]") "," NAMED("b", ",\"dependsOn\":[\"a\"]"), NULL, "!graph.cycle spec.charts[1].dependsOn", "a -> b -> a" },
+    { "a name of one letter resembles none", NULL, NAMED("a", "") "," NAMED("b", ",\"dependsOn\":[\"x\"]"), NULL, "!graph.unknown spec.charts[1].dependsOn[0]", "there is no chart 'x' in this Stack; name a chart" },
+    { "two cycles with one chart in common are two", NULL, NAMED("a", ",\"dependsOn\":[\"b\"]") "," NAMED("b", ",\"dependsOn\":[\"a\",\"c\"]") "," NAMED("c", ",\"dependsOn\":[\"b\"]"), NULL,
+      "!graph.cycle spec.charts[1].dependsOn; !graph.cycle spec.charts[1].dependsOn", "a -> b -> a; cut the edge b -> a" },
     { "another Stack", NULL, NULL, "\"dependsOn\":[{\"name\":\"base\"}]", "", NULL },
     { "the Stack itself", NULL, NULL, "\"dependsOn\":[{\"name\":\"shop\"}]", "!graph.stack spec.dependsOn[0].name", "itself" },
     { "a Stack twice", NULL, NULL, "\"dependsOn\":[{\"name\":\"a\"},{\"name\":\"a\"}]", "!graph.stack spec.dependsOn[1].name", "twice" },
@@ -147,6 +152,7 @@ static const struct row gpu_rows[] = {
       "gpu.no-provider spec.charts[0].values.inline.pods[0].resources.limits[gpu.intel.com/i915]; !gpu.quantity spec.charts[0].values.inline.pods[0].resources.limits[gpu.intel.com/i915]", NULL },
     { "null deletes", NULL, ONE(GPU("\"limits\":{\"nvidia.com/gpu\":null}")), NULL, "", NULL },
     { "half a GPU", NULL, NAMED("gpu-operator", GPU("\"limits\":{\"nvidia.com/gpu\":0.5}")), NULL, "!gpu.quantity spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", "'0.5'" },
+    { "more than can be counted", NULL, NAMED("gpu-operator", GPU("\"limits\":{\"nvidia.com/gpu\":1180591620717411303424}")), NULL, "!gpu.quantity spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", "is more GPUs than any quantity of Kubernetes can count; ask" },
     { "less than none", NULL, NAMED("gpu-operator", GPU("\"limits\":{\"nvidia.com/gpu\":-1}")), NULL, "!gpu.quantity spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", NULL },
     { "no quantity", NULL, NAMED("gpu-operator", GPU("\"limits\":{\"nvidia.com/gpu\":\"all\"}")), NULL, "!gpu.quantity spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", NULL },
     { "a map for a quantity", NULL, NAMED("gpu-operator", GPU("\"limits\":{\"nvidia.com/gpu\":{}}")), NULL, "!gpu.quantity spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", NULL },
@@ -238,6 +244,144 @@ static void facts_of_today(void **state)
     }
 }
 
+/* --- other Stacks --- */
+
+/* Stacks as they are stored in the namespace "default": "a:b,c b: c:". */
+static bool stored_get(void *context, struct arena *arena, struct str namespace_, struct str name,
+                       struct str_list *ret_depends_on)
+{
+    struct str rest = str_of(context);
+    struct str one;
+
+    if (!str_eq(namespace_, STR("default")))
+        return false;
+    while (str_split(&rest, ' ', &one)) {
+        ptrdiff_t colon = str_find_char(one, ':', 0);
+        struct str needs = str_slice(one, (size_t)colon + 1, one.len);
+        struct str need;
+
+        if (!str_eq(str_slice(one, 0, (size_t)colon), name))
+            continue;
+        *ret_depends_on = str_list_new(arena, 2);
+        while (needs.len && str_split(&needs, ',', &need))
+            str_list_push(ret_depends_on, need);
+        return true;
+    }
+    return false;
+}
+
+static const struct {
+    const char *says;
+    const char *stored; /* NULL: nothing is known of Stacks */
+    const char *now;    /* what the Stack "shop" names, ',' between */
+    const char *old;    /* and named before; NULL: it is new */
+    const char *found;
+    const char *message; /* part of the first finding; NULL: not looked at */
+} stack_rows[] = {
+    { "nothing is said where nothing is known", NULL, "db", NULL, "", NULL },
+    { "a Stack that is there", "db:", "db", NULL, "", NULL },
+    { "one that is not there yet only warns", "db:", "bd", NULL,
+      "graph.unknown-stack spec.dependsOn[0].name",
+      "there is no Stack 'bd' in the namespace 'default' today; create it" },
+    { "a cycle of two", "db:shop", "db", NULL, "!graph.stack-cycle spec.dependsOn[0].name",
+      "the Stacks wait for one another: shop -> db -> shop; cut the edge shop -> db" },
+    { "a cycle of many, on its shortest way", "a:b,x x:y y:c b:c c:shop", "a", NULL,
+      "!graph.stack-cycle spec.dependsOn[0].name", "shop -> a -> b -> c -> shop; cut the edge shop -> a" },
+    { "each entry that closes one is told", "a:shop b:a,c c:", "c,b,a", NULL,
+      "!graph.stack-cycle spec.dependsOn[1].name; !graph.stack-cycle spec.dependsOn[2].name",
+      "shop -> b -> a -> shop" },
+    { "what is stored of the Stack itself does not count", "shop:db db:", "db", NULL, "", NULL },
+    { "a cycle of others is theirs", "a:b b:a", "a", NULL, "", NULL },
+    { "a Stack that others wait for and that is not there", "a:gone", "a", NULL, "", NULL },
+    { "a name that can be none is told once", "db:", "D/b", NULL,
+      "!graph.stack spec.dependsOn[0].name", NULL },
+    { "a name twice is told once", "db:shop", "db,db", NULL,
+      "!graph.stack-cycle spec.dependsOn[0].name; !graph.stack spec.dependsOn[1].name", NULL },
+    { "a cycle that an update does not touch only warns", "db:shop c:", "db,c", "db",
+      "graph.stack-cycle spec.dependsOn[0].name", NULL },
+    { "one that it brings is refused", "db:shop c:", "c,db", "c",
+      "!graph.stack-cycle spec.dependsOn[1].name", NULL },
+    { "one that it mends is not told", "db:shop c:", "c", "c,db", "", NULL },
+};
+
+static struct json waiting(struct arena *arena, const char *names, const char *paused)
+{
+    struct strbuf list = strbuf_new(arena, 64);
+    struct str rest = str_of(names);
+    struct str name;
+
+    while (str_split(&rest, ',', &name))
+        strbuf_fmt(&list, "%s{\"name\":\"%.*s\"}", list.len ? "," : "", STR_ARG(name));
+    return test_json(
+        arena,
+        str_fmt(arena,
+                "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":"
+                "\"shop\",\"namespace\":\"default\"},\"spec\":{\"paused\":%s,\"targets\":{"
+                "\"clusterIds\":[\"c-1\"]},\"charts\":[%s],\"dependsOn\":[%.*s]}}",
+                paused, ONE(""), STR_ARG(strbuf_str(&list))));
+}
+
+static void other_stacks(void **state)
+{
+    struct rule_severities severities = rule_severities_default();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(stack_rows) / sizeof(stack_rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct facts facts = { .stacks = { stored_get, (void *)(uintptr_t)stack_rows[i].stored } };
+        struct json old = { NULL, 0 };
+
+        if (!stack_rows[i].stored)
+            facts.stacks.get = NULL;
+        if (stack_rows[i].old)
+            old = waiting(arena, stack_rows[i].old, "false");
+
+        struct verdict verdict = stack_judge(arena, waiting(arena, stack_rows[i].now, "true"), old,
+                                             &facts, &severities);
+
+        rows_expect_str(stack_rows[i].says, findings_text(arena, &verdict.problems),
+                        str_of(stack_rows[i].found));
+        if (!stack_rows[i].message)
+            continue;
+
+        const struct problem *first = &verdict.problems.list.items[0];
+
+        rows_expect(stack_rows[i].says,
+                    str_find(str_fmt(arena, "%.*s; %.*s", STR_ARG(first->message),
+                                     STR_ARG(first->way_out)),
+                             str_of(stack_rows[i].message), 0) >= 0,
+                    stack_rows[i].message);
+    }
+}
+
+/* An endless estate: "n" waits for "nx", and so on. */
+static bool endless_get(void *context, struct arena *arena, struct str namespace_, struct str name,
+                        struct str_list *ret_depends_on)
+{
+    uint32_t *asked = context;
+
+    (void)namespace_;
+    (*asked)++;
+    *ret_depends_on = str_list_new(arena, 1);
+    str_list_push(ret_depends_on, str_fmt(arena, "n%u", *asked));
+    (void)name;
+    return true;
+}
+
+static void a_walk_over_stacks_ends(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct rule_severities severities = rule_severities_default();
+    uint32_t asked = 0;
+    struct facts facts = { .stacks = { endless_get, &asked } };
+    struct verdict verdict = stack_judge(arena, waiting(arena, "n0", "false"),
+                                         (struct json){ NULL, 0 }, &facts, &severities);
+
+    (void)state;
+    rows_expect("nothing is said of what lies beyond", verdict.allowed, "allowed");
+    rows_expect_int("bounded", asked, LIMIT_STACK_WALK - 1);
+}
+
 /* A cycle of many charts is shown by its ends. */
 static void long_cycles_are_cut(void **state)
 {
@@ -292,6 +436,7 @@ static void every_rule_has_a_row(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof((rows)[0]); i++)                                  \
         strbuf_fmt(&met, "%s ", (rows)[i].found);
     COLLECT(shape_rows) COLLECT(graph_rows) COLLECT(target_rows) COLLECT(gpu_rows) COLLECT(fact_rows)
+    COLLECT(stack_rows)
     for (int i = 0; i < RULE_COUNT; i++) {
         const char *name = rule_of((enum rule_id)i)->name;
         static const char *const elsewhere[] = { /* decode_test.c, judge_test.c for the label,
@@ -314,6 +459,8 @@ int main(void)
         cmocka_unit_test(targets),
         cmocka_unit_test(gpu),
         cmocka_unit_test(facts_of_today),
+        cmocka_unit_test(other_stacks),
+        cmocka_unit_test(a_walk_over_stacks_ends),
         cmocka_unit_test(long_cycles_are_cut),
         cmocka_unit_test(validating_alone),
         cmocka_unit_test(every_rule_has_a_row),

@@ -1,0 +1,26 @@
+/* known_stacks.h: which Stacks there are and for which others each waits: one thread writes, any may
+ * ask. Of each Stack the snapshot that its informer keeps is shared, so it costs one pointer more. */
+#ifndef HERD_WEBHOOK_KNOWN_STACKS_H
+#define HERD_WEBHOOK_KNOWN_STACKS_H
+
+#include "runtime/cache.h"
+#include "stack/facts.h"
+#include "text/json.h"
+
+struct known_stacks_table;
+
+struct known_stacks_table *known_stacks_create(void);
+/* Counted, so that the facts of a review outlive their source. */
+struct known_stacks_table *known_stacks_ref(struct known_stacks_table *table);
+void known_stacks_unref(struct known_stacks_table *table);
+
+/* What is kept of a Stack: the names of spec.dependsOn with ',' between them. */
+void known_stacks_keep(struct json object, struct strbuf *kept);
+/* As informer_options.on_change tells. */
+void known_stacks_put(struct known_stacks_table *table, struct kube_object *before,
+                      struct kube_object *after);
+
+/* To ask it; borrows the table. */
+struct fact_stacks known_stacks_facts(struct known_stacks_table *table);
+
+#endif
