@@ -80,6 +80,24 @@ eventually field_has stack/cut-off '{.status.message}' abandon-clusters
 ok lab_k delete configmap herd-lab-faults
 ok k wait --for=delete stack/cut-off --timeout="${deadline_s}s"
 
+row "a first install and an upgrade that were left pending are freed, and tried again"
+ok k create configmap herd-lab-faults --from-literal=a='fault=pod-killed cluster=c-m-dev-cluster release=qdrant times=1'
+stack killed "{\"spec\":{\"retry\":{\"backoff\":\"1s\"},\"charts\":[{$chart,\"version\":\"0.7.4\"}]}}"
+ok deployed killed
+ok k delete configmap herd-lab-faults
+ok k create configmap herd-lab-faults --from-literal=a='fault=pod-killed cluster=c-m-dev-cluster release=qdrant times=1'
+ok k patch stack killed --type=merge -p "{\"spec\":{\"charts\":[{$chart,\"version\":\"0.7.4\",\"values\":{\"inline\":{\"replicaCount\":2}}}]}}"
+revision_is() {
+  [ "$(down c-m-dev-cluster -n vector-db get secret "sh.helm.release.v1.qdrant.v$1" \
+    -o 'jsonpath={.metadata.labels.status}')" = "$2" ]
+}
+eventually revision_is 2 pending-upgrade
+eventually revision_is 2 deployed
+refused down c-m-dev-cluster -n vector-db get secret sh.helm.release.v1.qdrant.v3
+eventually deployed killed
+ok k delete configmap herd-lab-faults
+ok k delete stack killed --wait --timeout="${deadline_s}s"
+
 row "somebody else's release in the way is never touched"
 stack first "{\"spec\":{\"charts\":[{$chart,\"version\":\"0.7.4\"}]}}"
 ok deployed first
@@ -145,3 +163,11 @@ ok k patch stack refused --type=merge -p "${values_ref//keys/other}"
 eventually field_has stack/refused '{.status.deployments[*].message}' "has no key values.yaml"
 canary canary-key-0815
 ok k delete stack refused --wait --timeout="${deadline_s}s"
+
+row "a cluster that Rancher has no more is skipped, and told"
+stack left-behind "{\"spec\":{\"charts\":[{$chart,\"version\":\"0.7.4\"}]}}"
+ok deployed left-behind
+ok k delete clusters.management.cattle.io c-m-dev-cluster --wait=false
+ok k delete stack left-behind --wait --timeout="${deadline_s}s"
+told_gone() { k get events --field-selector reason=ClusterGone,involvedObject.name=left-behind | grep -q c-m-dev-cluster; }
+eventually told_gone
