@@ -77,14 +77,15 @@ static void set_up(struct fixture *f, const char *stacks, const char *clusters)
     scripted_api_say(f->api, "POST", "/events", 201, "{}");
     scripted_api_say(f->api, "GET", "/apis/herd.suse.com/v1/stacks", 200, stacks);
     scripted_api_say(f->api, "GET", "/apis/management.cattle.io/v3/clusters", 200, clusters);
-    scripted_api_say(f->api, "GET", "v1/apps?", 200, LIST("App", ""));
-    scripted_api_say(f->api, "GET", "v1/operations?", 200, LIST("Operation", ""));
     /* The script has no memory: an answer with the version that it lists is never waited for. */
     scripted_api_say(f->api, "PATCH", "/", 200, STACK(FINALIZER, SPEC, ""));
 }
 
 static void start(struct fixture *f)
 {
+    /* After what a test said of them itself. */
+    scripted_api_say(f->api, "GET", "v1/apps?", 200, LIST("App", ""));
+    scripted_api_say(f->api, "GET", "v1/operations?", 200, LIST("Operation", ""));
     f->stacks = stack_reconciler_create(&(struct stack_reconciler_options){
         .loop = f->loop,
         .api = f->client,
@@ -378,6 +379,38 @@ static void a_cluster_is_gone_only_if_rancher_says_so_of_it(void **state)
     }
 }
 
+#define OUR_APP                                                                                    \
+    "{\"kind\":\"App\",\"metadata\":{\"name\":\"web\",\"namespace\":\"web\",\"uid\":\"a1\","          \
+    "\"resourceVersion\":\"8\"},\"spec\":{\"name\":\"web\",\"version\":1,\"info\":{\"status\":"        \
+    "\"deployed\"},\"chart\":{\"metadata\":{\"version\":\"1.2.3\",\"annotations\":{"                  \
+    "\"herd.suse.com/stack\":\"team/shop\",\"herd.suse.com/stack-uid\":\"u1\","                      \
+    "\"herd.suse.com/chart\":\"web\",\"herd.suse.com/spec-hash\":\"sha256:1\"}}}}}"
+
+/* Neither a target nor an entry names the cluster: the budget had no room for it. */
+static void a_cluster_that_is_only_held_is_cleared(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f,
+           LIST("Stack", STACK(FINALIZER, SPEC,
+                               ",\"status\":{\"phase\":\"Deploying\",\"observedGeneration\":1,"
+                               "\"heldClusters\":[\"c-m-2\"]}")),
+           LIST("Cluster",
+                "{\"kind\":\"Cluster\",\"metadata\":{\"name\":\"c-m-2\",\"resourceVersion\":\"3\"},"
+                "\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}"));
+    scripted_api_say(f.api, "GET", "/c-m-2/apis/catalog.cattle.io/v1/apps?", 200,
+                     LIST("App", OUR_APP));
+    scripted_api_say(f.api, "GET", "/namespaces/web/apps/web", 200, OUR_APP);
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+    scripted_api_hang(f.api, "POST", "?action=uninstall");
+    start(&f);
+    wait_for(&f, "POST", "/k8s/clusters/c-m-2/v1/catalog.cattle.io.apps/web/web?action=uninstall");
+    rows_expect_int("which was looked at before",
+                    scripted_api_count(f.api, "GET", "/namespaces/web/apps/web"), 1);
+    tear_down(&f);
+}
+
 /* Nothing of the Stack is on c-m-2 yet, and its lists do not come. */
 static void a_cluster_that_does_not_come_up_holds_no_other(void **state)
 {
@@ -434,6 +467,7 @@ int main(void)
         cmocka_unit_test(a_status_that_is_not_taken_is_tried_again_with_backoff),
         cmocka_unit_test(a_cluster_is_gone_only_if_rancher_says_so_of_it),
         cmocka_unit_test(a_cluster_that_is_gone_is_skipped_with_an_event),
+        cmocka_unit_test(a_cluster_that_is_only_held_is_cleared),
         cmocka_unit_test(a_cluster_that_does_not_come_up_holds_no_other),
     };
 
