@@ -380,10 +380,10 @@ static void a_cluster_is_gone_only_if_rancher_says_so_of_it(void **state)
 }
 
 #define OUR_APP                                                                                    \
-    "{\"kind\":\"App\",\"metadata\":{\"name\":\"web\",\"namespace\":\"web\",\"uid\":\"a1\","          \
-    "\"resourceVersion\":\"8\"},\"spec\":{\"name\":\"web\",\"version\":1,\"info\":{\"status\":"        \
-    "\"deployed\"},\"chart\":{\"metadata\":{\"version\":\"1.2.3\",\"annotations\":{"                  \
-    "\"herd.suse.com/stack\":\"team/shop\",\"herd.suse.com/stack-uid\":\"u1\","                      \
+    "{\"kind\":\"App\",\"metadata\":{\"name\":\"web\",\"namespace\":\"web\",\"uid\":\"a1\","       \
+    "\"resourceVersion\":\"8\"},\"spec\":{\"name\":\"web\",\"version\":1,\"info\":{\"status\":"    \
+    "\"deployed\"},\"chart\":{\"metadata\":{\"version\":\"1.2.3\",\"annotations\":{"               \
+    "\"herd.suse.com/stack\":\"team/shop\",\"herd.suse.com/stack-uid\":\"u1\","                    \
     "\"herd.suse.com/chart\":\"web\",\"herd.suse.com/spec-hash\":\"sha256:1\"}}}}}"
 
 /* Neither a target nor an entry names the cluster: the budget had no room for it. */
