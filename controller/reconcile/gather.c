@@ -239,6 +239,19 @@ static struct str stale_message(struct gathering *g, const struct cluster *opene
                    LIMIT_WATCH_DEAD_TIME / 1000, trouble.len ? ": " : "", STR_ARG(trouble));
 }
 
+static struct str nearest_cluster(struct gathering *g, struct str id)
+{
+    struct facts facts = { .clusters_known = true, .clusters = fact_clusters_new(g->arena, 16) };
+    const struct estate_cluster *cluster;
+
+    for (size_t cursor = 0; estate_next(g->sources->estate, &cursor, &cluster);)
+        if (!cluster->internal)
+            fact_clusters_push(&facts.clusters,
+                               (struct fact_cluster){ .id = cluster->id,
+                                                      .display_name = cluster->display_name });
+    return str_dup(g->arena, facts_nearest_cluster(&facts, id));
+}
+
 static struct observed_cluster observe_cluster(struct gathering *g, struct str id)
 {
     const struct estate_cluster *known = estate_get(g->sources->estate, id);
@@ -254,6 +267,7 @@ static struct observed_cluster observe_cluster(struct gathering *g, struct str i
     if (!known && estate_is_gone(g->sources->estate, id)) {
         cluster.state = CLUSTER_GONE;
         cluster.message = STR("Rancher has no such cluster");
+        cluster.nearest = nearest_cluster(g, id);
         return cluster;
     }
     if (!known) {
@@ -322,7 +336,9 @@ static struct observed_stack observe_stack(struct gathering *g, struct str name)
 {
     struct str key = kube_key(g->arena, g->to->stack->meta.namespace_, name);
     const struct kube_object *object = kube_cache_get(g->sources->stacks, key);
-    struct observed_stack stack = { .name = name, .exists = object != NULL };
+    struct observed_stack stack = { .name = name,
+                                    .exists = object != NULL,
+                                    .depends_on = str_list_new(g->arena, 0) };
     struct error ignored = { .code = ERROR_NONE };
     struct json root;
     struct kube_meta meta;
@@ -339,17 +355,49 @@ static struct observed_stack observe_stack(struct gathering *g, struct str name)
 
     stack.ready = ready && ready->status == CONDITION_TRUE && meta.deletion_timestamp.len == 0 &&
                   ready->observed_generation == meta.generation;
+    if (!stack.ready) {
+        struct json_iter it = json_iter(json_walk(root, "spec", "dependsOn", NULL));
+
+        while (json_next(&it))
+            str_list_push(&stack.depends_on, json_str(json_get(it.value, STR("name"))));
+    }
     return stack;
+}
+
+/* Those that the Stack waits for, and whom these wait for in turn, to find out whether all of them
+ * wait in a circle. */
+static void observe_stacks(struct gathering *g)
+{
+    const struct name_refs *wanted = &g->to->stack->spec.depends_on;
+    struct observed_stacks *stacks = &g->to->observed.stacks;
+    struct map *seen = map_new(g->arena, wanted->count + 1);
+    static char mark;
+
+    *stacks = observed_stacks_new(g->arena, wanted->count);
+    map_put(seen, g->to->stack->meta.name, &mark);
+    for (uint32_t i = 0; i < wanted->count; i++)
+        if (map_put(seen, wanted->items[i].name, &mark) ||
+            str_eq(wanted->items[i].name, g->to->stack->meta.name))
+            observed_stacks_push(stacks, observe_stack(g, wanted->items[i].name));
+    for (uint32_t i = 0; i < stacks->count; i++) {
+        struct str_list further = stacks->items[i].depends_on;
+
+        for (uint32_t k = 0; k < further.count && stacks->count < LIMIT_STACKS_AWAITED; k++)
+            if (further.items[k].len && map_put(seen, further.items[k], &mark)) {
+                struct observed_stack stack = observe_stack(g, further.items[k]);
+
+                stack.distant = true;
+                observed_stacks_push(stacks, stack);
+            }
+    }
 }
 
 static void observe(struct gathering *g, int64_t now_wall_ms)
 {
-    const struct stack_spec *spec = &g->to->stack->spec;
     struct observed *observed = &g->to->observed;
 
     *observed = (struct observed){
         .now_ms = now_wall_ms,
-        .stacks = observed_stacks_new(g->arena, spec->depends_on.count),
         .before = &g->to->before,
         .problems = &g->to->verdict.problems,
         .settle_ms = g->sources->settle_ms,
@@ -357,8 +405,7 @@ static void observe(struct gathering *g, int64_t now_wall_ms)
     };
     observe_clusters(g);
     observe_values(g);
-    for (uint32_t i = 0; i < spec->depends_on.count; i++)
-        observed_stacks_push(&observed->stacks, observe_stack(g, spec->depends_on.items[i].name));
+    observe_stacks(g);
 }
 
 int gather(const struct gather_sources *sources, struct arena *arena,

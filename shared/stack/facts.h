@@ -30,4 +30,8 @@ struct facts {
     bool plain_http_allowed; /* chart repositories over http:// (configuration) */
 };
 
+/* The id that was perhaps meant: by id, or by the name that people see in Rancher and write by
+ * mistake; "" if none is near. */
+struct str facts_nearest_cluster(const struct facts *facts, struct str id);
+
 #endif

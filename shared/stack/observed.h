@@ -47,7 +47,8 @@ struct observed_operation {
     bool uninstall;
     enum operation_state state;
     int64_t created_ms;  /* wall, by that cluster's clock: only for order among themselves */
-    struct str message;  /* of a failure: from its log where that was read, else the condition's */
+    struct str message;  /* of a failure: from its log where that was read, else the condition's;
+                          * of a running one: why it has not begun, "" if it has */
     bool log_read;       /* or it was tried in vain: it is not asked for again */
 };
 LIST_DEFINE(observed_operations, struct observed_operation)
@@ -91,6 +92,7 @@ struct observed_cluster {
     bool targeted; /* else it only still holds, or may hold, releases of this Stack */
     enum cluster_state state;
     struct str message; /* of all but READ: why */
+    struct str nearest; /* of GONE: the id that was perhaps meant; "" if none is near */
     struct observed_releases releases;
     struct observed_operations operations;
     struct observed_repos repos;
@@ -108,11 +110,13 @@ struct observed_values {
     struct str message;
 };
 
-/* Another Stack that this one waits for. */
+/* Another Stack of the namespace that this one waits for, or that those wait for. */
 struct observed_stack {
     struct str name;
     bool exists;
     bool ready;
+    bool distant;               /* this one waits for it only through others */
+    struct str_list depends_on; /* not ready: names of the Stacks that it waits for */
 };
 LIST_DEFINE(observed_stacks, struct observed_stack)
 

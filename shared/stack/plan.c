@@ -76,28 +76,6 @@ static struct str denial(struct arena *arena, const struct problems *problems)
     return STR("the stored Stack is not valid");
 }
 
-/* Why nothing may be asked for although everything can be looked at. */
-static void find_hold(struct planner *p)
-{
-    const struct observed *o = p->observed;
-    struct strbuf names = strbuf_new(p->arena, 64);
-
-    if (p->stack->spec.paused) {
-        p->hold_reason = REASON(PAUSED);
-        p->hold_message = STR("the Stack is paused; set spec.paused to false to go on");
-        return;
-    }
-    for (uint32_t i = 0; i < o->stacks.count && !p->deleting; i++)
-        if (!o->stacks.items[i].ready)
-            strbuf_fmt(&names, "%s%.*s%s", names.len ? ", " : "", STR_ARG(o->stacks.items[i].name),
-                       o->stacks.items[i].exists ? "" : " (which does not exist yet)");
-    if (names.len) {
-        p->hold_reason = REASON(WAITING_FOR_STACK);
-        p->hold_message = str_fmt(p->arena, "waiting for Stack %.*s to be Ready",
-                                  STR_ARG(strbuf_str(&names)));
-    }
-}
-
 static int make_graph(struct planner *p)
 {
     const struct charts *charts = &p->stack->spec.charts;
@@ -221,9 +199,10 @@ static void finish(struct planner *p, struct plan *plan)
     if (p->wake_at != INT64_MAX)
         plan->wake_after_ms =
             p->wake_at > p->observed->now_ms ? p->wake_at - p->observed->now_ms : 1;
-    if (p->hold_reason.len && (plan->deployed < plan->wanted || plan->unwanted || p->deleting ||
-                               p->stack->spec.paused)) {
+    if (p->hold_reason.len && (plan->deployed + plan->missing < plan->wanted || plan->unwanted ||
+                               p->deleting || p->stack->spec.paused)) {
         plan->holds = true;
+        plan->stalled = p->stalled;
         plan->reason = p->hold_reason;
         plan->message = p->hold_message;
     }
@@ -250,7 +229,7 @@ static struct planner planner_of(struct arena *arena, const struct stack *stack,
         .wake_at = INT64_MAX,
     };
 
-    find_hold(&p);
+    plan_find_hold(&p);
     return p;
 }
 

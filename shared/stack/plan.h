@@ -62,7 +62,9 @@ struct plan {
     bool kept;           /* nothing could be looked at: `releases` is what the status said before */
     bool blind;          /* and no status said anything: its writer puts the finalizer on after it,
                           * so it was lost, and what was done under it is not known */
+    bool stalled;        /* it holds, and will not go on without somebody's help */
     uint32_t wanted;     /* releases that are to be, */
+    uint32_t missing;    /* of them those on clusters that Rancher does not know */
     uint32_t deployed;   /* and those of them that are */
     uint32_t unwanted;   /* releases that are to go */
     uint32_t drifted;    /* deployed, but changed by somebody else */

@@ -24,7 +24,9 @@ static const struct str last_known_mark = STR_INIT("; last known ");
  * than its bound an operation may take before it is called stuck (section 8). */
 #define HELM_TIMEOUT_MS 300000
 #define STUCK_AFTER_MS 300000
-#define DETAIL_BYTES_MAX 256
+/* A helm pod pulls its image and begins within seconds; one that has not by then is in trouble. */
+#define NOT_STARTED_AFTER_MS 60000
+#define DETAIL_BYTES_MAX 512
 
 enum asked { ASKED_NOTHING, ASKED_UPGRADE, ASKED_UNINSTALL, ASKED_LOCK, ASKED_REPO };
 
@@ -104,11 +106,29 @@ static bool tells_of_old_secrets(const struct slot *s, struct str words)
            !(s->desired && str_eq(digest, s->desired->digest));
 }
 
+/* A release none of whose revisions was anything but a failed try of the same is being installed,
+ * although what runs is always `helm upgrade --install`. */
+static struct str attempted(const struct slot *s)
+{
+    uint32_t before = s->now.requested_ms || !s->app ? s->now.revision : s->app->revision - 1;
+
+    if (s->chart == NONE)
+        return STR("uninstall");
+    return before <= s->now.attempts ? STR("install") : STR("upgrade");
+}
+
+/* By the first word of a failure's message. */
+static struct str reason_of_failure(struct str text)
+{
+    if (str_starts(text, STR("uninstall")))
+        return REASON(UNINSTALL_FAILED);
+    return str_starts(text, STR("install")) ? REASON(INSTALL_FAILED) : REASON(UPGRADE_FAILED);
+}
+
 void plan_fail(struct planner *p, struct slot *s, struct str what, struct str detail)
 {
     int64_t took = s->now.requested_ms ? p->observed->now_ms - s->now.requested_ms : 0;
     struct strbuf text = strbuf_new(p->arena, 128);
-    bool removal = s->chart == NONE;
 
     s->now.attempts++;
     s->now.requested_ms = 0;
@@ -122,8 +142,7 @@ void plan_fail(struct planner *p, struct slot *s, struct str what, struct str de
     strbuf_put(&text, detail.len ? cause(p, detail) : STR("no reason was given"));
     if (took >= 1000)
         strbuf_fmt(&text, " (%.*s)", STR_ARG(time_short(p->arena, took)));
-    plan_set(s, DEPLOYMENT_FAILED, removal ? REASON(UNINSTALL_FAILED) : REASON(UPGRADE_FAILED),
-             strbuf_str(&text));
+    plan_set(s, DEPLOYMENT_FAILED, reason_of_failure(what), strbuf_str(&text));
     /* It begins now, whatever stood there before: its wait is counted from here. */
     s->now.last_updated_ms = p->observed->now_ms / 1000 * 1000;
     if (!s->now.terminal) {
@@ -163,16 +182,32 @@ static void follow_running(struct planner *p, struct slot *s, enum asked asked)
                                                            : HELM_TIMEOUT_MS;
     int64_t stuck_at = s->now.requested_ms + timeout + STUCK_AFTER_MS;
 
+    struct str name = s->running->name;
+    struct str why = s->running->message;
+
     if (s->now.requested_ms && p->observed->now_ms >= stuck_at) {
         plan_set(s, going_state(asked, s), REASON(OPERATION_STUCK),
                  str_fmt(p->arena,
-                         "operation %.*s has been running for longer than its bound of %.*s; its "
-                         "pod in cattle-system may be unschedulable or lack its image",
-                         STR_ARG(s->running->name), STR_ARG(time_short(p->arena, timeout))));
+                         "operation %.*s has been running for longer than its bound of %.*s%s%.*s; "
+                         "see its pod of that name in cattle-system",
+                         STR_ARG(name), STR_ARG(time_short(p->arena, timeout)),
+                         why.len ? ": " : "", STR_ARG(why)));
         return;
     }
     if (s->now.requested_ms)
         plan_wake(p, stuck_at);
+    if (s->now.requested_ms && why.len) {
+        int64_t late_at = s->now.requested_ms + NOT_STARTED_AFTER_MS;
+
+        if (p->observed->now_ms >= late_at) {
+            plan_set(s, going_state(asked, s), REASON(OPERATION_NOT_STARTED),
+                     str_fmt(p->arena,
+                             "operation %.*s has not begun: %.*s; see its pod of that name in "
+                             "cattle-system", STR_ARG(name), STR_ARG(why)));
+            return;
+        }
+        plan_wake(p, late_at);
+    }
     plan_set(s, going_state(asked, s), REASON(OPERATION_RUNNING),
              str_fmt(p->arena, "%s runs as operation %.*s",
                      s->running->uninstall ? "helm uninstall" : "helm upgrade --install",
@@ -199,7 +234,7 @@ static void follow_failed(struct planner *p, struct slot *s, enum asked asked)
     if (s->app && s->app->phase == RELEASE_FAILED && s->app->description.len &&
         (!detail.len || str_starts(str_trim(detail), STR("exit code"))))
         detail = s->app->description;
-    plan_fail(p, s, removal ? STR("uninstall") : STR("upgrade"), detail);
+    plan_fail(p, s, removal ? STR("uninstall") : attempted(s), detail);
 }
 
 /* Whether the App shows that what was asked for was done. */
@@ -281,7 +316,7 @@ static void follow_ended(struct planner *p, struct slot *s, enum asked asked)
         forget_request(s, true); /* its outcome is of no interest: it only goes now */
         return;
     }
-    plan_fail(p, s, asked == ASKED_UNINSTALL ? STR("uninstall") : STR("upgrade"),
+    plan_fail(p, s, asked == ASKED_UNINSTALL ? STR("uninstall") : attempted(s),
               s->app && s->app->description.len
                   ? str_fmt(p->arena, "operation %.*s ended without effect; the release says: %.*s",
                             STR_ARG(s->operation->name), STR_ARG(s->app->description))
@@ -297,13 +332,17 @@ static void follow_silence(struct planner *p, struct slot *s, enum asked asked)
 
     if (p->observed->now_ms < lost_at) {
         plan_wake(p, lost_at);
-        plan_set(s, going_state(asked, s), s->before->reason, s->before->message);
+        if (str_eq(s->before->reason, REASON(RELEASE_CONFLICT)))
+            plan_set(s, going_state(asked, s), REASON(UPGRADING),
+                     STR("the release in the way went; waiting for what came of our request"));
+        else
+            plan_set(s, going_state(asked, s), s->before->reason, s->before->message);
         return;
     }
     if (asked == ASKED_UPGRADE && app && app->phase == RELEASE_FAILED &&
         str_eq(app->digest, s->now.digest) && app->revision != s->now.revision &&
         s->chart != NONE) {
-        plan_fail(p, s, STR("upgrade"), app->description);
+        plan_fail(p, s, attempted(s), app->description);
         return;
     }
     forget_request(s, false);
@@ -349,7 +388,7 @@ static void follow_unasked(struct planner *p, struct slot *s)
         if (news && s->operation->state == OPERATION_FAILED)
             follow_failed(p, s, ASKED_NOTHING);
         else
-            plan_fail(p, s, STR("upgrade"), s->app->description);
+            plan_fail(p, s, attempted(s), s->app->description);
         return;
     }
     if (news)
@@ -422,9 +461,10 @@ static void see_again(struct planner *p, struct slot *s)
 
     *before = *s->before;
     before->state = s->before->last_known;
-    before->reason = before->state == DEPLOYMENT_FAILED ? REASON(UPGRADE_FAILED) : REASON(CLUSTER_BACK);
     before->message = colon >= 0 ? str_slice(rest, (size_t)colon + 2, rest.len)
                                  : STR("its cluster is connected again");
+    before->reason = before->state == DEPLOYMENT_FAILED ? reason_of_failure(before->message)
+                                                        : REASON(CLUSTER_BACK);
     s->before = before;
 }
 
@@ -436,6 +476,23 @@ static bool is_enough(const struct planner *p, const struct slot *s, enum asked 
     return s->desired && app && app->phase == RELEASE_DEPLOYED && plan_is_ours(p, app) &&
            str_eq(app->digest, s->desired->digest) && !s->running->uninstall &&
            (asked == ASKED_NOTHING || is_done(p, s, asked));
+}
+
+/* Another Stack was faster. It is told at once; our request stays accounted for until it is known
+ * to have ended, or cannot take effect any more. */
+static bool follow_conflict(struct planner *p, struct slot *s, enum asked asked)
+{
+    bool news = s->operation && !str_eq(s->operation->name, s->now.operation);
+    int64_t lost_at = s->now.requested_ms + p->observed->settle_ms;
+
+    if (asked != ASKED_UPGRADE || s->chart == NONE || !plan_is_of_another_stack(p, s))
+        return false;
+    if (!s->running && (news || p->observed->now_ms >= lost_at))
+        forget_request(s, news);
+    else if (!s->running)
+        plan_wake(p, lost_at);
+    plan_report_conflict(p, s);
+    return true;
 }
 
 void plan_follow(struct planner *p, struct slot *s)
@@ -454,6 +511,8 @@ void plan_follow(struct planner *p, struct slot *s)
         follow_repo(p, s);
         return;
     }
+    if (follow_conflict(p, s, asked))
+        return;
     if (s->running && !is_enough(p, s, asked)) {
         follow_running(p, s, asked);
         return;

@@ -1,15 +1,21 @@
 /* plan_message.c: a plan in one sentence: the root cause, not the symptom. */
 #include "stack/plan_parts.h"
 
-/* Of slots that are not well the one to name: what failed before what only waits for it. */
+enum { ROOM_NAMED_MAX = 4 };
+
+/* Of slots that are not well the one to name: what is wrong before what only waits for it. */
 static uint32_t trouble_rank(const struct slot *s)
 {
-    if (s->now.state == DEPLOYMENT_FAILED && s->now.terminal)
+    const struct release_state *now = &s->now;
+
+    if (now->state == DEPLOYMENT_FAILED && now->terminal)
         return 0;
-    if (str_eq(s->now.reason, REASON(WAITING_FOR_DEPENDENCY)) ||
-        str_eq(s->now.reason, REASON(WAITING_FOR_DEPENDENTS)))
+    if (str_eq(now->reason, REASON(OPERATION_STUCK)) ||
+        str_eq(now->reason, REASON(OPERATION_NOT_STARTED)))
+        return 1 + deployment_state_rank(DEPLOYMENT_FAILED);
+    if (str_starts(now->reason, STR("WaitingFor")) || str_eq(now->reason, REASON(ROLLOUT_STOPPED)))
         return 20;
-    return 1 + deployment_state_rank(s->now.state);
+    return 1 + deployment_state_rank(now->state);
 }
 
 static void count(const struct planner *p, struct plan *plan, const struct slot *s)
@@ -40,32 +46,113 @@ static struct str named(const struct planner *p, const struct slot *worst, uint3
 
 static void say_deployed(const struct planner *p, struct plan *plan)
 {
+    bool one = plan->deployed == 1;
+
     plan->reason = REASON(DEPLOYMENT_SUCCEEDED);
-    plan->message = str_fmt(p->arena, "all %u releases are deployed on %u %s", plan->deployed,
+    plan->message = str_fmt(p->arena, "%s%u %s deployed on %u %s", one ? "" : "all ",
+                            plan->deployed, one ? "release is" : "releases are",
                             plan->targets.count, plan->targets.count == 1 ? "cluster" : "clusters");
     if (plan->drifted)
         plan->message = str_fmt(p->arena, "%.*s; %u of them changed by somebody else",
                                 STR_ARG(plan->message), plan->drifted);
 }
 
-/* Clusters that the Stack names and that are not there: left out, but not in silence. */
-static void say_gone(const struct planner *p, struct plan *plan)
+static bool is_missing(const struct planner *p, const struct observed_cluster *c)
 {
-    struct strbuf text = strbuf_new(p->arena, 64);
-    uint32_t gone = 0;
+    return c->state == CLUSTER_GONE && c->targeted && !p->deleting;
+}
+
+/* What is wanted on clusters that Rancher does not know is wanted still. */
+static void count_missing(const struct planner *p, struct plan *plan)
+{
+    for (uint32_t i = 0; i < p->observed->clusters.count; i++)
+        if (is_missing(p, &p->observed->clusters.items[i]))
+            plan->missing += p->stack->spec.charts.count;
+    plan->wanted += plan->missing;
+}
+
+/* Clusters that the Stack names and that are not there, and the way out. */
+static void say_missing(const struct planner *p, struct plan *plan, bool well)
+{
+    struct strbuf text = strbuf_new(p->arena, 256);
+    uint32_t missing = 0;
 
     for (uint32_t i = 0; i < p->observed->clusters.count; i++) {
         const struct observed_cluster *c = &p->observed->clusters.items[i];
 
-        if (c->state != CLUSTER_GONE || !c->targeted || p->deleting)
+        if (!is_missing(p, c) || missing++ >= 3)
             continue;
-        if (gone++ < 3)
-            strbuf_fmt(&text, "%s%.*s", gone > 1 ? ", " : "", STR_ARG(c->id));
+        strbuf_fmt(&text, "%s%.*s", missing > 1 ? ", " : "", STR_ARG(c->id));
+        if (c->nearest.len)
+            strbuf_fmt(&text, " (did you mean %.*s?)", STR_ARG(c->nearest));
     }
-    if (gone)
-        plan->message = str_fmt(p->arena, "%.*s; left out, because Rancher has no such cluster: "
-                                "%.*s%s", STR_ARG(plan->message), STR_ARG(strbuf_str(&text)),
-                                gone > 3 ? ", ..." : "");
+    if (!missing)
+        return;
+    if (missing > 3)
+        strbuf_fmt(&text, " and %u more", missing - 3);
+
+    struct str told = str_fmt(p->arena, "spec.targets.clusterIds: Rancher has no cluster %.*s; "
+                              "mend the id, take it out, or add that cluster to Rancher",
+                              STR_ARG(strbuf_str(&text)));
+
+    if (well)
+        plan->reason = REASON(CLUSTER_NOT_FOUND);
+    plan->message = well ? told : str_fmt(p->arena, "%.*s; and %.*s", STR_ARG(plan->message),
+                                          STR_ARG(told));
+}
+
+static void put_operation(struct strbuf *text, const struct observed_operation *op, bool first)
+{
+    strbuf_fmt(text, "%s%.*s/%.*s", first ? "" : ", ", STR_ARG(op->namespace_),
+               STR_ARG(op->release_name));
+    if (op->name.len)
+        strbuf_fmt(text, " (operation %.*s%s%.*s)", STR_ARG(op->name), op->message.len ? ": " : "",
+                   STR_ARG(op->message));
+}
+
+static bool is_before(const struct observed_operation *a, const struct observed_operation *b)
+{
+    int order = str_cmp(a->namespace_, b->namespace_);
+
+    if (order == 0)
+        order = str_cmp(a->release_name, b->release_name);
+    return (order ? order : str_cmp(a->name, b->name)) < 0;
+}
+
+/* The running operation that comes next after `last` by release, or NULL. */
+static const struct observed_operation *next_running(const struct observed_operations *all,
+                                                     const struct observed_operation *last)
+{
+    const struct observed_operation *next = NULL;
+
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct observed_operation *op = &all->items[i];
+
+        if (op->state == OPERATION_RUNNING && (!last || is_before(last, op)) &&
+            (!next || is_before(op, next)))
+            next = op;
+    }
+    return next;
+}
+
+struct str plan_room_message(const struct planner *p, const struct slot *s)
+{
+    const struct observed_cluster *c = plan_cluster(p, s);
+    struct strbuf text = strbuf_new(p->arena, 256);
+    const struct observed_operation *op = NULL;
+    uint32_t named = 0;
+
+    if (p->clusters[s->cluster].busy < p->observed->cluster_operations_max)
+        return STR("waiting for other operations of the Stack to end: only so many fit into its "
+                   "status at a time");
+    strbuf_fmt(&text, "waiting for room on %.*s, where %u %s at a time", STR_ARG(c->id),
+               p->observed->cluster_operations_max,
+               p->observed->cluster_operations_max == 1 ? "operation runs" : "operations run");
+    while (named < ROOM_NAMED_MAX && (op = next_running(&c->operations, op)) != NULL) {
+        strbuf_put(&text, named ? STR("") : STR(": "));
+        put_operation(&text, op, named++ == 0);
+    }
+    return strbuf_str(&text);
 }
 
 static void say_nothing_wanted(const struct planner *p, struct plan *plan)
@@ -98,6 +185,7 @@ void plan_sum_up(const struct planner *p, struct plan *plan)
         if (!worst || trouble_rank(s) < trouble_rank(worst))
             worst = s;
     }
+    count_missing(p, plan);
     if (worst) {
         bool waits = !(worst->now.state == DEPLOYMENT_FAILED && worst->now.terminal);
 
@@ -108,5 +196,5 @@ void plan_sum_up(const struct planner *p, struct plan *plan)
     } else {
         say_nothing_wanted(p, plan);
     }
-    say_gone(p, plan);
+    say_missing(p, plan, !worst);
 }

@@ -7,7 +7,8 @@
  *   rollout   which clusters may change now                                    plan_rollout.c
  *   decide    the next step of each slot that nothing is under way for         plan_release.c,
  *                                                                              plan_teardown.c
- * and then summed up: what is held where (plan_held.c), and in words (plan_message.c). */
+ * and then summed up: what is held where (plan_held.c), and in words (plan_message.c). Before all
+ * of them: what holds the whole Stack (plan_hold.c). */
 #ifndef HERD_STACK_PLAN_PARTS_H
 #define HERD_STACK_PLAN_PARTS_H
 
@@ -61,6 +62,7 @@ struct planner {
     bool fresh;             /* the spec is newer than the status: old failures are forgiven */
     struct str hold_reason; /* nothing may be asked for, but all is looked at; "" = no */
     struct str hold_message;
+    bool stalled;           /* the hold does not end by itself */
     struct slots slots;
     struct cluster_part *clusters;
     struct actions actions;
@@ -90,6 +92,9 @@ void plan_rollout_mark(struct planner *p);
 void plan_release(struct planner *p, struct slot *s);
 /* Whether a failure that was counted still stands. */
 bool plan_keep_failure(struct planner *p, struct slot *s);
+/* A release of another Stack stands where ours should: say so. */
+bool plan_is_of_another_stack(const struct planner *p, const struct slot *s);
+void plan_report_conflict(struct planner *p, struct slot *s);
 /* Mark what is gone already; before anything is decided. */
 void plan_mark_removed(struct planner *p, struct slot *s);
 /* What goes next on one cluster; after its wanted releases were decided. */
@@ -107,8 +112,14 @@ bool plan_held_before(const struct planner *p, struct str cluster_id);
 /* Whether a release's entry says that something was asked for. */
 bool plan_is_asked(const struct release_state *release);
 
+/* plan_hold.c */
+/* Why nothing may be asked for although everything can be looked at. */
+void plan_find_hold(struct planner *p);
+
 /* plan_message.c */
 void plan_sum_up(const struct planner *p, struct plan *plan);
+/* What a slot waits for that has no room: the operations that take it, by name. */
+struct str plan_room_message(const struct planner *p, const struct slot *s);
 
 /* Small things, plan_slots.c. */
 static inline const struct observed_cluster *plan_cluster(const struct planner *p,

@@ -33,7 +33,13 @@ static void fail_as_seen(struct slot *s)
     s->now.terminal = true;
 }
 
-static void report_conflict(struct planner *p, struct slot *s)
+bool plan_is_of_another_stack(const struct planner *p, const struct slot *s)
+{
+    return s->app && s->app->stack.len && !plan_is_ours(p, s->app) &&
+           !str_eq(s->app->stack, p->ref);
+}
+
+void plan_report_conflict(struct planner *p, struct slot *s)
 {
     struct str owner = s->app->stack.len
                            ? str_fmt(p->arena, "Stack %.*s",
@@ -277,8 +283,7 @@ static bool wait_for_room(struct planner *p, struct slot *s)
     }
     if (plan_has_room(p, s))
         return false;
-    plan_set(s, DEPLOYMENT_PENDING, REASON(WAITING_FOR_ROOM),
-             STR("waiting for other operations to end: only a few run at a time"));
+    plan_set(s, DEPLOYMENT_PENDING, REASON(WAITING_FOR_ROOM), plan_room_message(p, s));
     return true;
 }
 
@@ -359,7 +364,7 @@ void plan_release(struct planner *p, struct slot *s)
     if (settle_deployed(p, s))
         return;
     if (is_in_the_way(p, s)) {
-        report_conflict(p, s);
+        plan_report_conflict(p, s);
         return;
     }
     if (plan_is_behind(p, s) || settle_drifted(p, s) || plan_keep_failure(p, s))

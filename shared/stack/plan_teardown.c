@@ -84,7 +84,7 @@ static void remove_one(struct planner *p, struct slot *s)
         plan_set(s, DEPLOYMENT_PENDING, p->hold_reason, p->hold_message);
     else if (!plan_has_room(p, s))
         plan_set(s, DEPLOYMENT_PENDING, REASON(WAITING_FOR_ROOM),
-                 STR("will be removed; waiting for other operations to end"));
+                 str_fmt(p->arena, "will be removed; %.*s", STR_ARG(plan_room_message(p, s))));
     else
         plan_uninstall(p, s, REASON(UNINSTALLING),
                        p->deleting ? STR("uninstalling: the Stack is being deleted")

@@ -166,6 +166,29 @@ static void held_read(struct json json, struct stack_status *status)
     held->count = kept;
 }
 
+void stack_status_summary(const struct stack_status *status, uint32_t counts[DEPLOYMENT_REMOVED])
+{
+    memcpy(counts, status->omitted, sizeof(status->omitted));
+    for (uint32_t i = 0; i < status->deployments.count; i++)
+        if (status->deployments.items[i].state < DEPLOYMENT_REMOVED)
+            counts[status->deployments.items[i].state]++;
+}
+
+/* What the summary counts and deployments[] does not list. */
+static void omitted_read(struct json summary, struct stack_status *status)
+{
+    uint32_t listed[DEPLOYMENT_REMOVED];
+
+    if (!status->deployments_omitted)
+        return;
+    stack_status_summary(status, listed);
+    for (enum deployment_state s = DEPLOYMENT_UNKNOWN; s < DEPLOYMENT_REMOVED; s++) {
+        uint32_t all = count_of(summary, deployment_state_name(s));
+
+        status->omitted[s] = all > listed[s] ? all - listed[s] : 0;
+    }
+}
+
 struct stack_status stack_status_read(struct arena *arena, struct json json)
 {
     struct json targets = json_get(json, STR("targetClusters"));
@@ -194,5 +217,6 @@ struct stack_status stack_status_read(struct arena *arena, struct json json)
                 release_states_push(&status.deployments, deployment_read(it.value));
     }
     held_read(json, &status);
+    omitted_read(json_get(json, STR("summary")), &status);
     return status;
 }

@@ -64,13 +64,17 @@ struct stack_status {
      * for those whose deployments the budget leaves out. */
     struct str_list held_clusters;
     struct release_states deployments; /* all of them; writing applies the budget */
-    uint32_t deployments_omitted;      /* as read */
+    uint32_t deployments_omitted;      /* as read, */
+    uint32_t omitted[DEPLOYMENT_REMOVED]; /* and their states, by the summary */
     struct kube_conditions conditions;
     struct str last_applied_by;
 };
 
 /* Before the worse: FAILED, UNKNOWN, UNINSTALLING, WAITING, DEPLOYING, PENDING, DEPLOYED. */
 uint32_t deployment_state_rank(enum deployment_state state);
+
+/* How many releases are in which state, listed or not. */
+void stack_status_summary(const struct stack_status *status, uint32_t counts[DEPLOYMENT_REMOVED]);
 
 /* Of a stored Stack; absent members read as zero. */
 struct stack_status stack_status_read(struct arena *arena, struct json status);

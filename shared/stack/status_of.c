@@ -40,7 +40,12 @@ static void look_for_terminal(struct view *v)
 {
     const struct plan *plan = v->plan;
 
-    v->only_unknown = plan->releases.count > 0;
+    v->only_unknown = plan->releases.count > 0 && !plan->missing;
+    if (plan->holds && plan->stalled) {
+        v->terminal = true;
+        v->terminal_reason = plan->reason;
+        v->terminal_message = plan->message;
+    }
     for (uint32_t i = 0; i < plan->releases.count; i++) {
         const struct release_state *s = &plan->releases.items[i];
 
@@ -129,7 +134,8 @@ static void put_all(const struct view *v, struct kube_conditions *to,
     put_progress(v, to, before);
     if (v->plan->drifted)
         put(v, to, before, "Drifted", CONDITION_TRUE, REASON(DRIFTED),
-            str_fmt(v->arena, "%u releases were changed by somebody else", v->plan->drifted));
+            str_fmt(v->arena, "%u %s changed by somebody else", v->plan->drifted,
+                    v->plan->drifted == 1 ? "release was" : "releases were"));
     if (spec->security == TOGGLE_ENABLED)
         put(v, to, before, "SecurityScanned", CONDITION_UNKNOWN, REASON(NOT_OBSERVED),
             STR("nothing has observed security scans yet"));
@@ -178,6 +184,8 @@ struct stack_status stack_status_of(struct arena *arena, const struct stack *sta
         .last_applied_by = applied_by.len ? applied_by : before->last_applied_by,
     };
 
+    if (plan->kept)
+        memcpy(status.omitted, before->omitted, sizeof(status.omitted));
     put_all(&view, &status.conditions, &before->conditions);
     return status;
 }

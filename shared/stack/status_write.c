@@ -100,12 +100,11 @@ static size_t deployment_bytes(struct strbuf *scratch, struct arena *arena,
     return scratch->len + 1;
 }
 
-static void summary_write(struct json_writer *w, const struct release_states *all)
+static void summary_write(struct json_writer *w, const struct stack_status *status)
 {
-    uint32_t counts[DEPLOYMENT_REMOVED + 1] = { 0 };
+    uint32_t counts[DEPLOYMENT_REMOVED];
 
-    for (uint32_t i = 0; i < all->count; i++)
-        counts[all->items[i].state]++;
+    stack_status_summary(status, counts);
     json_put_key(w, STR("summary"));
     json_open_object(w);
     for (enum deployment_state s = DEPLOYMENT_UNKNOWN; s < DEPLOYMENT_REMOVED; s++)
@@ -171,7 +170,7 @@ static void head_write(struct json_writer *w, struct arena *arena,
     json_field_int(w, "clusters", status->clusters);
     json_field_int(w, "charts", status->charts);
     json_field_str(w, "ready", str_fmt(arena, "%u/%u", status->ready, status->releases));
-    summary_write(w, &status->deployments);
+    summary_write(w, status);
     put_text(w, "lastAppliedBy", status->last_applied_by);
     json_put_key(w, STR("conditions"));
     kube_conditions_write(&status->conditions, w);

@@ -203,8 +203,7 @@ static void check_match(const struct label_selector *selector, const struct fact
                 "none of Rancher's %u clusters matches today", facts->clusters.count);
 }
 
-/* By id, or by the name that people see in Rancher and write by mistake. */
-static struct str nearest_cluster(const struct facts *facts, struct str id)
+struct str facts_nearest_cluster(const struct facts *facts, struct str id)
 {
     struct str_nearest nearest = { .name = id };
 
@@ -232,7 +231,7 @@ static void check_known(const struct str_list *ids, const struct facts *facts,
         if (map_get(known, id) || kube_not_dns1123_subdomain(id))
             continue;
         if (findings->of[RULE_TARGETS_UNKNOWN_CLUSTER] < NEAREST_MAX)
-            nearest = nearest_cluster(facts, id);
+            nearest = facts_nearest_cluster(facts, id);
         finding_add(findings, RULE_TARGETS_UNKNOWN_CLUSTER, CAUSE_VALUE_NOT_FOUND, &at,
                     finding_did_you_mean(findings, nearest),
                     "Rancher knows no cluster '%.*s' today", STR_ARG(finding_shown(findings, id)));

@@ -289,9 +289,11 @@ static void play_cluster(struct scene *s, struct str rest)
         (void)version_of(s, c, s->stack->spec.charts.items[i].name);
     while (rest.len) {
         uint32_t state = CHOICE(word(&rest), "gone", "disconnected", "unread", "read", "stale",
-                                "untargeted", "targeted");
+                                "untargeted", "targeted", "near");
 
-        if (state < 5)
+        if (state == 7)
+            c->nearest = word(&rest);
+        else if (state < 5)
             c->state = (enum cluster_state)state;
         else
             c->targeted = state == 6;
@@ -316,7 +318,14 @@ static void play_stack(struct scene *s, struct str rest)
 {
     struct str name = word(&rest);
     uint32_t state = CHOICE(word(&rest), "missing", "waiting", "ready");
-    struct observed_stack stack = { name, state > 0, state == 2 };
+    struct observed_stack stack = { .name = name, .exists = state > 0, .ready = state == 2,
+                                    .depends_on = str_list_new(s->arena, 0) };
+
+    while (rest.len)
+        if (CHOICE(word(&rest), "distant", "needs") == 0)
+            stack.distant = true;
+        else
+            str_list_push(&stack.depends_on, word(&rest));
 
     for (uint32_t i = 0; i < s->observed.stacks.count; i++)
         if (str_eq(s->observed.stacks.items[i].name, name)) {

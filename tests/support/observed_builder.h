@@ -6,14 +6,14 @@
  *     scene_states(&s)    "api@a=Deploying/Installing db@a=Deployed/Deployed"
  *
  * Words, each ended by ';' (x is a chart, a a cluster):
- *     cluster a [gone|disconnected|unread|read|stale|untargeted]    first named: read, targeted, repo and versions there
+ *     cluster a [gone [near b]|disconnected|unread|read|stale|untargeted]    first named: read, targeted, repo and versions there
  *     app x@a deployed|failed|pending|uninstalling|other REVISION [old|foreign|other|former]   as wanted, but
  *     gone x@a                                 no App any more
  *     op x@a NAME running|succeeded|failed [message]    `uninstall x@a NAME ...` the same for one
  *     log x@a NAME message                     its log was read
  *     repo a absent|unread|downloading|ready|failed;  version x@a unread|found|missing|failed
  *     values x REASON                          not ready; `values x ready [VERSION of a Secret]`
- *     stack NAME ready|waiting|missing;  clusters unknown|known;  room N;  problem
+ *     stack NAME ready|waiting|missing [distant] [needs NAME];  clusters unknown|known;  room N;  problem
  *     refuse x@a again|terminal REASON         a request was refused on the spot
  *     change                                   the second spec counts, one generation later
  *     delete;  abandon a,b;  nofinalizer;  finalizer;  +30s

@@ -18,10 +18,10 @@ static void says_phase_and_conditions(void **state)
           "False/Stalled", "True/Invalid" },
         { "failed for good", "\"onFailure\":\"Stop\"",
           "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan", "True/Valid",
-          "False/UpgradeFailed", "False/Stalled", "True/UpgradeFailed" },
+          "False/InstallFailed", "False/Stalled", "True/InstallFailed" },
         { "failed and tried again", "",
           "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan", "True/Valid",
-          "False/UpgradeFailed", "True/UpgradeFailed", "False/NotStalled" },
+          "False/InstallFailed", "True/InstallFailed", "False/NotStalled" },
         { "out of sight", "", "cluster a; app db@a deployed 1; plan; cluster a disconnected; plan",
           "True/Valid", "Unknown/ClusterUnreachable", "True/ClusterUnreachable",
           "False/NotStalled" },
@@ -176,6 +176,28 @@ static void reads_what_others_wrote(void **state)
     (void)state;
 }
 
+static void counts_what_it_does_not_list(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct stack_status status = a_large_status(arena, 3000);
+    struct str written = stack_status_write(arena, &status);
+    uint32_t counts[DEPLOYMENT_REMOVED];
+    struct error err = { 0 };
+    struct json json;
+
+    assert_int_equal(json_read(arena, written, &json_limits_default, &json, &err), 0);
+    status = stack_status_read(arena, json);
+    rows_expect("some are left out", status.deployments.count < 3000, "none");
+    stack_status_summary(&status, counts);
+    rows_expect_int("deployed", counts[DEPLOYMENT_DEPLOYED], 2970);
+    rows_expect_int("deploying", counts[DEPLOYMENT_DEPLOYING], 30);
+    written = stack_status_write(arena, &status);
+    rows_expect("and it is written again",
+                str_find(written, STR("\"summary\":{\"Deploying\":30,\"Deployed\":2970}"), 0) > 0,
+                "another summary");
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +207,7 @@ int main(void)
         cmocka_unit_test(writes_nothing_when_it_starts_anew),
         cmocka_unit_test(keeps_what_matters_within_its_budget),
         cmocka_unit_test(reads_what_others_wrote),
+        cmocka_unit_test(counts_what_it_does_not_list),
     };
 
     return cmocka_run_group_tests_name("shared/stack/status", tests, NULL, NULL);
