@@ -1,6 +1,6 @@
 /* events.c: releases are compared by cluster and chart. Changes are grouped by chart and reason,
- * and waiting by reason alone: an object may have but 25 Events at once (LIMIT_EVENTS_PER_OBJECT),
- * and the last of them, which says how it ended, is the one that people look for. */
+ * and waiting by reason alone: an object may have but 25 Events at once (LIMIT_EVENTS_PER_OBJECT).
+ * What concerns the Stack as a whole, its phase and what holds all of it, is a milestone. */
 #include "controller/reconcile/events.h"
 
 #include "base/map.h"
@@ -49,18 +49,27 @@ static bool is_warning(struct str reason, const struct release_state *release)
                : release->state == DEPLOYMENT_FAILED || release->state == DEPLOYMENT_UNKNOWN;
 }
 
+/* An operation that somebody should look at. */
+static bool is_late(const struct release_state *release)
+{
+    return str_eq(release->reason, REASON(OPERATION_STUCK)) ||
+           str_eq(release->reason, REASON(OPERATION_NOT_STARTED));
+}
+
 /* The word for an Event; "" if there is nothing to tell. */
 static struct str reason_of(const struct release_state *release)
 {
     switch (release->state) {
     case DEPLOYMENT_DEPLOYING:
+        if (is_late(release))
+            return release->reason;
         return release->revision ? REASON(UPGRADING) : REASON(INSTALLING);
     case DEPLOYMENT_DEPLOYED:
         return REASON(DEPLOYED);
     case DEPLOYMENT_FAILED:
         return release->reason.len ? release->reason : REASON(UPGRADE_FAILED);
     case DEPLOYMENT_UNINSTALLING:
-        return REASON(UNINSTALLING);
+        return is_late(release) ? release->reason : REASON(UNINSTALLING);
     case DEPLOYMENT_WAITING:
         return release->reason.len ? release->reason : REASON(WAITING);
     case DEPLOYMENT_UNKNOWN:
@@ -145,10 +154,33 @@ static struct str change_message(struct arena *arena, const struct change *chang
         strbuf_fmt(&out, " %.*s", STR_ARG(release->version));
     strbuf_lit(&out, " on ");
     put_names(&out, &change->clusters, "clusters");
-    if (release->state != DEPLOYMENT_DEPLOYED && release->state != DEPLOYMENT_DEPLOYING &&
-        !uninstalling && release->message.len)
+    if (release->message.len &&
+        (is_late(release) || (release->state != DEPLOYMENT_DEPLOYED &&
+                              release->state != DEPLOYMENT_DEPLOYING && !uninstalling)))
         strbuf_fmt(&out, ": %.*s", STR_ARG(release->message));
     return str_shown(arena, strbuf_str(&out), MESSAGE_BYTES_MAX);
+}
+
+/* What holds the whole Stack, by the reason of its condition Ready: no release tells it. */
+static void tell_hold(struct arena *arena, struct kube_events *events, struct kube_event event,
+                      const struct stack_status *before, const struct stack_status *after)
+{
+    static const enum reason holds[] = { REASON_WAITING_FOR_STACK, REASON_STACK_CYCLE,
+                                         REASON_CLUSTER_NOT_FOUND, REASON_NO_CLUSTERS,
+                                         REASON_PAUSED };
+    const struct kube_condition *was = kube_condition_find(&before->conditions, STR("Ready"));
+    const struct kube_condition *is = kube_condition_find(&after->conditions, STR("Ready"));
+
+    if (!is || (was && str_eq(was->reason, is->reason) && str_eq(was->message, is->message)))
+        return;
+    for (size_t i = 0; i < sizeof(holds) / sizeof(holds[0]); i++)
+        if (str_eq(is->reason, reason_rows[holds[i]].name)) {
+            event.warning = reason_rows[holds[i]].event == REASON_WARNING;
+            event.milestone = true;
+            event.reason = is->reason;
+            event.message = str_shown(arena, is->message, MESSAGE_BYTES_MAX);
+            kube_events_push(events, event);
+        }
 }
 
 struct kube_events stack_events(struct arena *arena, const struct stack *stack,
@@ -174,11 +206,13 @@ struct kube_events stack_events(struct arena *arena, const struct stack *stack,
         event.message = change_message(arena, change);
         kube_events_push(&events, event);
     }
+    tell_hold(arena, &events, base, before, after);
     /* A Stack begins as Pending: that is no news. */
     if (before->phase != after->phase) {
         struct kube_event event = base;
 
         event.warning = after->phase == PHASE_FAILED;
+        event.milestone = true;
         event.reason = str_of(stack_phase_name(after->phase));
         event.message = after->message.len
                             ? str_shown(arena, after->message, MESSAGE_BYTES_MAX)

@@ -113,11 +113,15 @@ static void tally(struct stack_reconciler *r, const struct kube_object *object, 
 
     metrics_add(r->options.metrics, CONTROLLER_STACKS,
                 (struct str[]){ str_of(stack_phase_name(status.phase)) }, by);
-    for (uint32_t i = 0; i < status.deployments.count; i++)
-        metrics_add(
-            r->options.metrics, CONTROLLER_RELEASES,
-            (struct str[]){ str_of(deployment_state_name(status.deployments.items[i].state)) },
-            by);
+
+    uint32_t counts[DEPLOYMENT_REMOVED];
+
+    stack_status_summary(&status, counts);
+    for (enum deployment_state state = DEPLOYMENT_UNKNOWN; state < DEPLOYMENT_REMOVED; state++)
+        if (counts[state])
+            metrics_add(r->options.metrics, CONTROLLER_RELEASES,
+                        (struct str[]){ str_of(deployment_state_name(state)) },
+                        by * counts[state]);
 }
 
 static void stack_changed(void *context, struct kube_object *before, struct kube_object *after)
@@ -410,6 +414,8 @@ void stack_reconciler_measure(const struct stack_reconciler *r)
     metrics_set(metrics, CONTROLLER_ACTIONS_IN_FLIGHT, NULL, actor_in_flight(r->actor));
     metrics_set(metrics, CONTROLLER_EVENTS_FAILED, NULL,
                 (double)recorder_failed(r->options.recorder));
+    metrics_set(metrics, CONTROLLER_EVENTS_DROPPED, NULL,
+                (double)recorder_dropped(r->options.recorder));
     metrics_set(metrics, CONTROLLER_INFORMER_OBJECTS, (struct str[]){ STR("stacks") },
                 (double)kube_cache_count(informer_cache(r->stacks)));
     metrics_set(metrics, CONTROLLER_INFORMER_OBJECTS, (struct str[]){ STR("clusters") },

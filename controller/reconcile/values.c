@@ -89,7 +89,7 @@ static bool take_reference(struct reading *r, const struct source_kind *kind,
                             STR_ARG(key)));
     case REFERENCE_UNREAD:
         r->reader->settling = r->reader->settling || found.text.len == 0;
-        return lack(r, REASON(VALUES_UNREAD),
+        return lack(r, found.text.len ? REASON(VALUES_UNREADABLE) : REASON(VALUES_UNREAD),
                     found.text.len ? str_fmt(arena, "%.*s cannot be read: %.*s", STR_ARG(shown),
                                              STR_ARG(found.text))
                                    : str_fmt(arena, "%.*s is being read", STR_ARG(shown)));

@@ -3,6 +3,23 @@
 
 enum { ROOM_NAMED_MAX = 4 };
 
+/* Waiting for something else that is told by itself. */
+static bool is_symptom(struct str reason)
+{
+    static const enum reason waits[] = { REASON_WAITING_FOR_DEPENDENCY,
+                                         REASON_WAITING_FOR_DEPENDENTS,
+                                         REASON_WAITING_FOR_REMOVAL,
+                                         REASON_WAITING_FOR_ROOM,
+                                         REASON_WAITING_FOR_WAVE,
+                                         REASON_WAITING_FOR_ROLLOUT,
+                                         REASON_ROLLOUT_STOPPED };
+
+    for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+        if (str_eq(reason, reason_rows[waits[i]].name))
+            return true;
+    return false;
+}
+
 /* Of slots that are not well the one to name: what is wrong before what only waits for it. */
 static uint32_t trouble_rank(const struct slot *s)
 {
@@ -13,7 +30,7 @@ static uint32_t trouble_rank(const struct slot *s)
     if (str_eq(now->reason, REASON(OPERATION_STUCK)) ||
         str_eq(now->reason, REASON(OPERATION_NOT_STARTED)))
         return 1 + deployment_state_rank(DEPLOYMENT_FAILED);
-    if (str_starts(now->reason, STR("WaitingFor")) || str_eq(now->reason, REASON(ROLLOUT_STOPPED)))
+    if (is_symptom(now->reason))
         return 20;
     return 1 + deployment_state_rank(now->state);
 }

@@ -17,6 +17,7 @@ struct line {
     int status; /* 0: hang */
     bool ends;
     bool used;
+    const char *header, *value; /* or NULL */
 };
 
 struct seen {
@@ -125,6 +126,8 @@ static void handle(struct http_exchange *exchange, void *context)
         http_answer_stream(exchange, "application/json", give, give_end, stream);
         return;
     }
+    if (line.header)
+        http_answer_header(exchange, line.header, str_of(line.value));
     http_answer(exchange, line.status ? line.status : 503, "application/json",
                 str_of(line.body ? line.body : ""));
 }
@@ -181,17 +184,26 @@ static void add_line(struct scripted_api *api, struct line line)
 void scripted_api_say(struct scripted_api *api, const char *method, const char *piece, int status,
                       const char *body)
 {
-    add_line(api, (struct line){ method, piece, body, status, false, false });
+    add_line(api, (struct line){ .method = method, .piece = piece, .body = body,
+                                 .status = status });
+}
+
+void scripted_api_say_header(struct scripted_api *api, const char *method, const char *piece,
+                             int status, const char *header, const char *value, const char *body)
+{
+    add_line(api, (struct line){ .method = method, .piece = piece, .body = body, .status = status,
+                                 .header = header, .value = value });
 }
 
 void scripted_api_hang(struct scripted_api *api, const char *method, const char *piece)
 {
-    add_line(api, (struct line){ method, piece, "", 0, false, false });
+    add_line(api, (struct line){ .method = method, .piece = piece, .body = "" });
 }
 
 void scripted_api_say_watch(struct scripted_api *api, const char *bytes, bool ends)
 {
-    add_line(api, (struct line){ "WATCH", "", bytes, 200, ends, false });
+    add_line(api, (struct line){ .method = "WATCH", .piece = "", .body = bytes, .status = 200,
+                                 .ends = ends });
 }
 
 uint32_t scripted_api_count(struct scripted_api *api, const char *method, const char *piece)

@@ -18,6 +18,9 @@ uint16_t scripted_api_port(const struct scripted_api *api);
 /* The next request `method` whose path and query hold `piece` gets this. */
 void scripted_api_say(struct scripted_api *api, const char *method, const char *piece, int status,
                       const char *body);
+/* The same, with a header. */
+void scripted_api_say_header(struct scripted_api *api, const char *method, const char *piece,
+                             int status, const char *header, const char *value, const char *body);
 /* The same, but the connection hangs without an answer. */
 void scripted_api_hang(struct scripted_api *api, const char *method, const char *piece);
 /* The next watch gets these bytes and then, with `ends`, its end; else it stays silent. */

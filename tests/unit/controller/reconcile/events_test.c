@@ -95,6 +95,88 @@ static void events_say_what_changed(void **state)
                     STR("Uninstalled(db on c0)"));
 }
 
+static void hold(struct stack_status *status, const char *reason, const char *message)
+{
+    kube_condition_set(&status->conditions,
+                       (struct kube_condition){ .type = STR("Ready"), .status = CONDITION_FALSE,
+                                                .reason = str_of(reason),
+                                                .message = str_of(message) }, 1000);
+}
+
+static void what_somebody_must_mend_warns(void **state)
+{
+    static const struct {
+        const char *row;
+        enum deployment_state at;
+        const char *reason, *message, *events;
+    } rows[] = {
+        { "values that are not there", DEPLOYMENT_WAITING, "ConfigMapNotFound", "it is not there",
+          "!ConfigMapNotFound(db 1.2.3 on c0: it is not there)" },
+        { "a Secret that is not there", DEPLOYMENT_WAITING, "SecretNotFound", "it is not there",
+          "!SecretNotFound(db 1.2.3 on c0: it is not there)" },
+        { "values that are none", DEPLOYMENT_WAITING, "ValuesInvalid", "no map",
+          "!ValuesInvalid(db 1.2.3 on c0: no map)" },
+        { "values that may not be read", DEPLOYMENT_WAITING, "ValuesUnreadable", "forbidden",
+          "!ValuesUnreadable(db 1.2.3 on c0: forbidden)" },
+        { "values that are being read are no news", DEPLOYMENT_WAITING, "ValuesUnread", "soon", "" },
+        { "a rollout that stopped", DEPLOYMENT_WAITING, "RolloutStopped", "1 cluster failed",
+          "!RolloutStopped(db 1.2.3 on c0: 1 cluster failed)" },
+        { "a turn that comes", DEPLOYMENT_WAITING, "WaitingForWave", "for wave one",
+          "WaitingForWave(db 1.2.3 on c0: for wave one)" },
+        { "an operation that hangs", DEPLOYMENT_DEPLOYING, "OperationStuck", "its pod waits",
+          "!OperationStuck(db 1.2.3 on c0: its pod waits)" },
+        { "an operation that does not begin", DEPLOYMENT_UNINSTALLING, "OperationNotStarted",
+          "its pod waits", "!OperationNotStarted(db on c0: its pod waits)" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct stack_builder builder = a_stack(arena);
+        struct stack_status before = a_status(arena, PHASE_PENDING);
+        struct stack_status after = a_status(arena, PHASE_PENDING);
+
+        with_chart(&builder, "db", "");
+        release_states_push(&after.deployments,
+                            release("db", "c0", rows[i].at, rows[i].reason, rows[i].message));
+
+        struct verdict verdict = judge_json(arena, stack_json(&builder));
+        struct kube_events events = stack_events(arena, verdict.stack, STR("7"), &before, &after);
+
+        rows_expect_str(rows[i].row, text_of(arena, &events), str_of(rows[i].events));
+    }
+}
+
+static void what_holds_the_stack_is_told(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct stack_builder builder = a_stack(arena);
+    struct stack_status before = a_status(arena, PHASE_PENDING);
+    struct stack_status after = a_status(arena, PHASE_PENDING);
+
+    (void)state;
+    with_chart(&builder, "db", "");
+
+    struct verdict verdict = judge_json(arena, stack_json(&builder));
+
+    before.conditions = kube_conditions_new(arena, 1);
+    after.conditions = kube_conditions_new(arena, 1);
+    hold(&after, "WaitingForStack", "waiting for Stack base to be Ready");
+
+    struct kube_events events = stack_events(arena, verdict.stack, STR("7"), &before, &after);
+
+    rows_expect_str("that it waits for another", text_of(arena, &events),
+                    STR("WaitingForStack(waiting for Stack base to be Ready)"));
+    rows_expect("it is a milestone", events.items[0].milestone, "not");
+    events = stack_events(arena, verdict.stack, STR("7"), &after, &after);
+    rows_expect_str("once", text_of(arena, &events), STR(""));
+    before = after;
+    after.conditions = kube_conditions_new(arena, 1);
+    hold(&after, "StackCycle", "a -> b -> a");
+    events = stack_events(arena, verdict.stack, STR("7"), &before, &after);
+    rows_expect_str("that it waits for ever", text_of(arena, &events), STR("!StackCycle(a -> b -> a)"));
+}
+
 static void kept_stacks(void **state)
 {
     static const struct {
@@ -210,6 +292,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_say_what_changed),
+        cmocka_unit_test(what_somebody_must_mend_warns),
+        cmocka_unit_test(what_holds_the_stack_is_told),
         cmocka_unit_test(kept_stacks),
         cmocka_unit_test(notes_wait_for_a_status),
         cmocka_unit_test(reasons_have_their_type),

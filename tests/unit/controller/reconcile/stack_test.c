@@ -452,6 +452,106 @@ static void a_cluster_that_is_gone_is_skipped_with_an_event(void **state)
     tear_down(&f);
 }
 
+#define STATUS(members) ",\"status\":{\"phase\":\"Deploying\",\"observedGeneration\":1," members "}"
+#define FAILED_LONG_AGO                                                                            \
+    STATUS("\"targetClusters\":[\"c-m-1\"],\"deployments\":[{\"chartName\":\"web\",\"clusterId\":"   \
+           "\"c-m-1\",\"namespace\":\"web\",\"releaseName\":\"web\",\"status\":\"Failed\",\"reason\":" \
+           "\"InstallFailed\",\"message\":\"install failed: no\",\"attempts\":1,\"lastUpdated\":"     \
+           "\"2024-01-01T00:00:00Z\"}]")
+
+static void what_a_peer_puts_off_is_not_asked_for_earlier(void **state)
+{
+    struct fixture f;
+    int64_t began_ms;
+
+    (void)state;
+    set_up(&f,
+           LIST("Stack", STACK(FINALIZER,
+                               "{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\"]},"
+                               "\"retry\":{\"backoff\":\"1s\"},\"charts\":[" CHART "]}",
+                               FAILED_LONG_AGO)),
+           LIST("Cluster", CLUSTER("True")));
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+    scripted_api_say(f.api, "GET", "link=info", 200, "{\"chart\":{\"version\":\"1.2.3\"}}");
+    scripted_api_say_header(f.api, "POST", "?action=upgrade", 429, "Retry-After", "4",
+                            REFUSED("TooManyRequests", "429"));
+    start(&f);
+    wait_for(&f, "POST", "?action=upgrade");
+    began_ms = clock_monotonic_ms(loop_clock(f.loop));
+    /* By the spec's own backoff the next try is due within three seconds. */
+    while (scripted_api_count(f.api, "POST", "?action=upgrade") < 2)
+        wait_for(&f, "POST", "?action=upgrade");
+    /* It was sent a little before it was seen. */
+    rows_expect("the wait of Retry-After", clock_monotonic_ms(loop_clock(f.loop)) - began_ms > 3900,
+                "too early");
+    tear_down(&f);
+}
+
+static void an_unknown_cluster_is_told_with_the_nearest(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f,
+           LIST("Stack", STACK(FINALIZER,
+                               "{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-l\"]},"
+                               "\"charts\":[" CHART "]}", "")),
+           LIST("Cluster", CLUSTER("True")));
+    scripted_api_say(f.api, "GET", "/v3/clusters/c-m-l", 404,
+                     "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"NotFound\",\"message\":"
+                     "\"no\",\"details\":{\"name\":\"c-m-l\"},\"code\":404}");
+    start(&f);
+    wait_for(&f, "PATCH", "Rancher has no cluster c-m-l (did you mean c-m-1?)");
+    expect_in(&f, "it is not Ready", "PATCH", "/status", "\"ready\":\"0/1\"");
+    wait_for(&f, "POST", "\"type\":\"Warning\",\"reason\":\"ClusterNotFound\"");
+    tear_down(&f);
+}
+
+#define WAITS_FOR(name)                                                                            \
+    "{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\"]},\"dependsOn\":[{\"name\":\"" name       \
+    "\"}],\"charts\":[" CHART "]}"
+
+static void stacks_that_wait_for_one_another_are_told(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f,
+           LIST("Stack", STACK(FINALIZER, WAITS_FOR("base"), "") ",{\"apiVersion\":"
+                "\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"base\","
+                "\"namespace\":\"team\",\"uid\":\"u2\",\"resourceVersion\":\"5\",\"generation\":1"
+                FINALIZER "},\"spec\":" WAITS_FOR("shop") "}"),
+           LIST("Cluster", CLUSTER("True")));
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+    start(&f);
+    wait_for(&f, "PATCH", "Stacks wait for one another: shop -> base -> shop");
+    wait_for(&f, "PATCH", "Stacks wait for one another: base -> shop -> base");
+    wait_for(&f, "POST", "\"type\":\"Warning\",\"reason\":\"StackCycle\"");
+    tear_down(&f);
+}
+
+static void releases_are_counted_that_the_status_does_not_list(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f,
+           LIST("Stack", STACK(FINALIZER, SPEC,
+                               STATUS("\"summary\":{\"Deployed\":300,\"Failed\":1},"
+                                      "\"deploymentsOmitted\":300,\"deployments\":[{\"chartName\":"
+                                      "\"web\",\"clusterId\":\"c-m-1\",\"status\":\"Failed\"}]"))),
+           LIST("Cluster", CLUSTER("False")));
+    start(&f);
+    wait_for(&f, "PATCH", "agent away");
+    rows_expect_int("by the summary",
+                    (int)metrics_value(f.metrics, CONTROLLER_RELEASES,
+                                       (struct str[]){ STR("Deployed") }), 300);
+    rows_expect_int("and by the list",
+                    (int)metrics_value(f.metrics, CONTROLLER_RELEASES,
+                                       (struct str[]){ STR("Failed") }), 1);
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -465,6 +565,10 @@ int main(void)
         cmocka_unit_test(a_stack_that_cannot_be_is_told_so),
         cmocka_unit_test(a_refused_finalizer_is_tried_again_with_backoff),
         cmocka_unit_test(a_status_that_is_not_taken_is_tried_again_with_backoff),
+        cmocka_unit_test(what_a_peer_puts_off_is_not_asked_for_earlier),
+        cmocka_unit_test(an_unknown_cluster_is_told_with_the_nearest),
+        cmocka_unit_test(stacks_that_wait_for_one_another_are_told),
+        cmocka_unit_test(releases_are_counted_that_the_status_does_not_list),
         cmocka_unit_test(a_cluster_is_gone_only_if_rancher_says_so_of_it),
         cmocka_unit_test(a_cluster_that_is_gone_is_skipped_with_an_event),
         cmocka_unit_test(a_cluster_that_is_only_held_is_cleared),

@@ -311,25 +311,25 @@ static void tells_nothing_of_secrets_that_changed(void **state)
     static const struct request_row rows[] = {
         { "with the Secret that was sent Helm's words are told", "db", NULL, NULL,
           "cluster a; values db ready keys=u/1; plan; op db@a o1 failed; log db@a o1 bad [secret]; "
-          "plan", "", "db@a=Failed/UpgradeFailed", "upgrade failed: bad [secret]" },
+          "plan", "", "db@a=Failed/InstallFailed", "install failed: bad [secret]" },
         { "with a later one they are not", "db", NULL, NULL,
           "cluster a; values db ready keys=u/1; plan; op db@a o1 failed; log db@a o1 bad hunter22; "
-          "values db ready keys=u/2; plan", "", "db@a=Failed/UpgradeFailed",
-          "upgrade failed: what was said may quote Secrets that have changed" },
+          "values db ready keys=u/2; plan", "", "db@a=Failed/InstallFailed",
+          "install failed: what was said may quote Secrets that have changed" },
         { "nor without one", "db", NULL, NULL,
           "cluster a; values db ready keys=u/1; plan; op db@a o1 failed; log db@a o1 bad hunter22; "
-          "values db ready; plan", "", "db@a=Failed/UpgradeFailed", "is not shown" },
+          "values db ready; plan", "", "db@a=Failed/InstallFailed", "is not shown" },
         { "nor what the release says of it", "db", NULL, NULL,
           "cluster a; values db ready keys=u/1; plan; app db@a failed 1 says bad hunter22; "
           "op db@a o1 failed; log db@a o1 exit code: 123; values db ready keys=u/2; plan", "",
-          "db@a=Failed/UpgradeFailed", "is not shown" },
+          "db@a=Failed/InstallFailed", "is not shown" },
         { "nor while the Stack goes", "db", NULL, NULL,
           "cluster a; values db ready keys=u/1; plan; app db@a deployed 1; plan; delete; plan; "
           "uninstall db@a o2 failed; log db@a o2 bad hunter22; plan", "",
           "db@a=Failed/UninstallFailed", "is not shown" },
         { "without Secrets a changed spec hides nothing", "db", NULL, NEXT,
           "cluster a; plan; change; op db@a o1 failed; log db@a o1 no space; plan", "",
-          "db@a=Failed/UpgradeFailed", "no space" },
+          "db@a=Failed/InstallFailed", "no space" },
     };
 
     CHECK_ALL(rows);
