@@ -17,6 +17,8 @@ mode=${1:-}
 bin=${HERD_BIN:-build/release/bin}
 state=${HERD_RUN_DIR:-build/run}
 lab_flags=(--time-scale "${TIME_SCALE:-0.05}")
+# The lab's Rancher is as much faster: what it was asked for shows at once, or was never asked.
+controller_flags=(--rancher-settle 5s)
 example=examples/rag-inference-stack.yaml
 programs=(lab webhook controller)
 # shellcheck source=lab/processes.sh
