@@ -9,7 +9,7 @@ WITH_MAKE := setpriv --pdeathsig TERM
 # One build of a clone at a time.
 IN_TURN := mkdir -p build; flock -n build/lock true || echo 'another make builds here: waiting for it'; flock build/lock
 
-.PHONY: help deps build run demo test test-bare lint bench fuzz sim coverage crds clean \
+.PHONY: help deps build run demo test test-cluster test-bare lint bench fuzz sim coverage crds clean \
 	install-crds uninstall-crds deploy undeploy image docker-build docker-push
 
 help: ## List the habits
@@ -34,6 +34,12 @@ test: ## Every suite that this machine can run (PRESET=tsan, coverage)
 	@$(IN_TURN) cmake --preset $(PRESET) -Wno-dev
 	@$(IN_TURN) cmake --build --preset $(PRESET) -j $(JOBS)
 	@ctest --preset $(PRESET) -j $(JOBS) --no-tests=error
+
+test-cluster: ## The suites on a real Kubernetes API server, built from Go modules (REQUIRE_CLUSTER=1: never skipped)
+	@sh cmake/deps.sh test
+	@$(IN_TURN) cmake --preset $(PRESET) -Wno-dev
+	@$(IN_TURN) cmake --build --preset $(PRESET) -j $(JOBS) --target $(PROGRAMS)
+	@ctest --preset $(PRESET) -L cluster --no-tests=error
 
 test-bare: ## The README's two commands in a bare Debian 12 root (needs root)
 	@bash tests/bare/run.sh

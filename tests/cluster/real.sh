@@ -9,6 +9,7 @@
 state=$(cd "$state" && pwd)
 lab_kubeconfig=$state/lab.kubeconfig
 clusters=clusters.management.cattle.io
+programs+=(management-apiserver etcd)
 cluster_tools etcd kube-apiserver kube-controller-manager kubectl mirror
 
 mirror_clusters() {
@@ -23,6 +24,9 @@ clusters_are_there() {
   local status='jsonpath={range .items[*]}{.metadata.name} {.status.conditions[*].status}{"\n"}{end}'
   [ "$(k get "$clusters" -o "$status")" = "$(lab_k get "$clusters" -o "$status")" ]
 }
+
+# As the crash suite starts again what it killed.
+start_management-apiserver() { start_apiserver management; }
 
 start_api() {
   start_lab

@@ -9,9 +9,13 @@
 #   --once                  start, print the times, end: a check
 #
 # `env` names every address as a shell assignment; `ready` appears when all of it is up.
+#
+# It runs in a process group that nothing outlives (lab/group.sh).
 set -euo pipefail
-
 here=$(cd "$(dirname "$0")" && pwd)
+[ "${HERD_GROUP:-}" = own ] || HERD_GROUP=own exec env --default-signal=INT bash "$here/../../lab/group.sh" bash "$0" "$@"
+unset HERD_GROUP
+
 bin='' state=build/cluster nodes=0 downstream=0 set=objects certificates=no once=no
 
 usage() {

@@ -29,6 +29,7 @@ suite() {
   mkdir -p "$state"
   lab_flags=(--time-scale 0.01)
   controller_flags=(--rancher-settle 3s)
+  programs=(controller webhook lab)
   # shellcheck source=lab/processes.sh
   . lab/processes.sh
   # shellcheck source=tests/cluster/real.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# suite_crash.sh: kill -9 of controller, webhook and lab at random moments of an install: it ends Deployed, and
-# no release is installed twice. HERD_SEED repeats the moments, HERD_KILLS sets how many each.
+# suite_crash.sh: kill -9 of each program at random moments of an install: it ends Deployed, and no release is
+# installed twice. HERD_SEED repeats the moments, HERD_KILLS sets how many each.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
 kills=${HERD_KILLS:-3}
@@ -11,7 +11,7 @@ start_product
 
 nap() { sleep "0.$(printf '%03d' $((RANDOM % 900)))"; }
 
-for program in controller webhook lab; do
+for program in "${programs[@]}"; do
   for ((i = 1; i <= kills; i++)); do
     row "kill -9 of the $program, $i"
     k apply -f examples/rag-inference-stack.yaml >/dev/null

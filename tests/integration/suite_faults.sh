@@ -57,12 +57,12 @@ ok lab_k delete configmap herd-lab-faults
 ok k delete stack flaky --wait --timeout="${deadline_s}s"
 
 row "an answer that is lost is found out about, and nothing is installed twice"
-ok k create configmap herd-lab-faults --from-literal=a='fault=lost-response cluster=c-m-dev-cluster times=1'
+ok lab_k create configmap herd-lab-faults --from-literal=a='fault=lost-response cluster=c-m-dev-cluster times=1'
 stack lost "{\"spec\":{\"charts\":[{$chart,\"version\":\"0.7.4\",\"releaseName\":\"lost-answer\"}]}}"
 ok deployed lost
 eventually fault_hits 1
 counters | grep -q '"release":"lost-answer","install":0,"upgrade":1,' || wrong "not installed once" "$(counters)"
-ok k delete configmap herd-lab-faults
+ok lab_k delete configmap herd-lab-faults
 ok k delete stack lost --wait --timeout="${deadline_s}s"
 
 row "a cluster that disconnects is told; when it is back the Stack goes on"
@@ -81,11 +81,11 @@ ok lab_k delete configmap herd-lab-faults
 ok k wait --for=delete stack/cut-off --timeout="${deadline_s}s"
 
 row "a first install and an upgrade that were left pending are freed, and tried again"
-ok k create configmap herd-lab-faults --from-literal=a='fault=pod-killed cluster=c-m-dev-cluster release=qdrant times=1'
+ok lab_k create configmap herd-lab-faults --from-literal=a='fault=pod-killed cluster=c-m-dev-cluster release=qdrant times=1'
 stack killed "{\"spec\":{\"retry\":{\"backoff\":\"1s\"},\"charts\":[{$chart,\"version\":\"0.7.4\"}]}}"
 ok deployed killed
-ok k delete configmap herd-lab-faults
-ok k create configmap herd-lab-faults --from-literal=a='fault=pod-killed cluster=c-m-dev-cluster release=qdrant times=1'
+ok lab_k delete configmap herd-lab-faults
+ok lab_k create configmap herd-lab-faults --from-literal=a='fault=pod-killed cluster=c-m-dev-cluster release=qdrant times=1'
 ok k patch stack killed --type=merge -p "{\"spec\":{\"charts\":[{$chart,\"version\":\"0.7.4\",\"values\":{\"inline\":{\"replicaCount\":2}}}]}}"
 revision_is() {
   [ "$(down c-m-dev-cluster -n vector-db get secret "sh.helm.release.v1.qdrant.v$1" \
@@ -95,7 +95,7 @@ eventually revision_is 2 pending-upgrade
 eventually revision_is 2 deployed
 refused down c-m-dev-cluster -n vector-db get secret sh.helm.release.v1.qdrant.v3
 eventually deployed killed
-ok k delete configmap herd-lab-faults
+ok lab_k delete configmap herd-lab-faults
 ok k delete stack killed --wait --timeout="${deadline_s}s"
 
 row "somebody else's release in the way is never touched"
@@ -125,24 +125,24 @@ values_ref="{\"spec\":{\"retry\":{\"backoff\":\"1s\"},\"charts\":[{$chart,\"vers
 
 row "a chart that quotes a Secret's value in its failure does not get it into anything that is shown"
 ok k create secret generic keys --from-literal=values.yaml='apiKey: canary-4711-in-the-mine'
-ok k create configmap herd-lab-faults --from-literal=a='fault=values-told cluster=c-m-dev-cluster release=qdrant times=2'
+ok lab_k create configmap herd-lab-faults --from-literal=a='fault=values-told cluster=c-m-dev-cluster release=qdrant times=2'
 stack echo "$values_ref"
 eventually field_has stack/echo '{.status.deployments[*].message}' "these values will not do"
 ok field stack/echo '{.status.deployments[*].message}'
 says "[secret]"
 ok deployed echo
 canary canary-4711-in-the-mine
-ok k delete configmap herd-lab-faults
+ok lab_k delete configmap herd-lab-faults
 ok k delete stack echo --wait --timeout="${deadline_s}s"
 canary canary-4711-in-the-mine
 
 row "nor does a Rancher that quotes it in a refusal"
-ok k create configmap herd-lab-faults --from-literal=a='fault=values-refused cluster=c-m-dev-cluster release=qdrant times=2'
+ok lab_k create configmap herd-lab-faults --from-literal=a='fault=values-refused cluster=c-m-dev-cluster release=qdrant times=2'
 stack refused "$values_ref"
 eventually field_has stack/refused '{.status.deployments[*].message}' "[secret]"
 ok deployed refused
 canary canary-4711-in-the-mine
-ok k delete configmap herd-lab-faults
+ok lab_k delete configmap herd-lab-faults
 
 row "the annotation on the release says nothing of a Secret's content, and changes with it"
 hash() {
