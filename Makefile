@@ -9,6 +9,9 @@ WITH_MAKE := setpriv --pdeathsig TERM
 # One build of a clone at a time.
 IN_TURN := mkdir -p build; flock -n build/lock true || echo 'another make builds here: waiting for it'; flock build/lock
 
+# Of tests that could not run here: why.
+SAY_SKIPPED = @grep -ohE '[a-z._-]+: skipped: .*' build/$(PRESET)/Testing/Temporary/LastTest.log | sort -u || true
+
 .PHONY: help deps build run demo test test-cluster test-bare lint bench fuzz sim coverage crds clean \
 	install-crds uninstall-crds deploy undeploy image docker-build docker-push
 
@@ -34,12 +37,14 @@ test: ## Every suite that this machine can run (PRESET=tsan, coverage)
 	@$(IN_TURN) cmake --preset $(PRESET) -Wno-dev
 	@$(IN_TURN) cmake --build --preset $(PRESET) -j $(JOBS)
 	@ctest --preset $(PRESET) -j $(JOBS) --no-tests=error
+	$(SAY_SKIPPED)
 
 test-cluster: ## The suites on a real Kubernetes API server, built from Go modules (REQUIRE_CLUSTER=1: never skipped)
 	@sh cmake/deps.sh test
 	@$(IN_TURN) cmake --preset $(PRESET) -Wno-dev
 	@$(IN_TURN) cmake --build --preset $(PRESET) -j $(JOBS) --target $(PROGRAMS)
 	@ctest --preset $(PRESET) -L cluster --no-tests=error
+	$(SAY_SKIPPED)
 
 test-bare: ## The README's two commands in a bare Debian 12 root (needs root)
 	@bash tests/bare/run.sh
