@@ -36,6 +36,7 @@ enum { CLUSTER, NAMESPACED };
 #define QUESTION KIND_QUESTION
 #define LABEL_NAME KIND_LABEL_NAME
 #define PATH_NAME KIND_PATH_NAME
+#define SCALE KIND_SCALE
 
 static const struct kind_row {
     const char *group, *version, *plural, *singular, *kind, *short_names, *categories;
@@ -232,6 +233,7 @@ struct builtin *builtin_new(struct arena *arena)
             .categories = words(arena, row->categories),
             .namespaced = row->namespaced,
             .traits = row->traits,
+            .scale = { STR(".spec.replicas"), STR(".status.replicas"), STR(".spec.selector") },
             .schema = root_of(arena, b->types, row->type),
         };
         columns_builtin(arena, k);

@@ -243,6 +243,35 @@ static const struct schema *build_schema(struct build *b, struct json version,
     return s;
 }
 
+static struct str scale_path(struct build *b, struct json scale, const char *key, const char *root,
+                             const struct path *at)
+{
+    struct str path = str_dup(b->arena, json_str(json_get(scale, str_of(key))));
+    struct path here = path_field(at, str_of(key));
+
+    if (path.len == 0)
+        finding_required(b->found, &here, STR(""));
+    else if (!str_starts(path, str_of(root)))
+        finding_invalid(b->found, &here, value_str(b->arena, path),
+                        str_fmt(b->arena, "should be a json path under %.*s",
+                                (int)strlen(root) - 1, root));
+    return path;
+}
+
+static void build_scale(struct build *b, struct kind *kind, struct json scale,
+                        const struct path *at)
+{
+    struct path sub = path_field(at, STR("subresources"));
+    struct path here = path_field(&sub, STR("scale"));
+
+    if (!json_is(scale, JSON_OBJECT))
+        return;
+    kind->traits |= KIND_SCALE;
+    kind->scale.spec = scale_path(b, scale, "specReplicasPath", ".spec.", &here);
+    kind->scale.status = scale_path(b, scale, "statusReplicasPath", ".status.", &here);
+    kind->scale.selector = str_dup(b->arena, json_str(json_get(scale, STR("labelSelectorPath"))));
+}
+
 static void build_version(struct build *b, struct json version, const struct path *at)
 {
     struct kind *kind = arena_new(b->arena, struct kind);
@@ -265,6 +294,7 @@ static void build_version(struct build *b, struct json version, const struct pat
     kind->traits = KIND_CUSTOM | KIND_GENERATION;
     if (json_is(json_walk(version, "subresources", "status", NULL), JSON_OBJECT))
         kind->traits |= KIND_STATUS;
+    build_scale(b, kind, json_walk(version, "subresources", "scale", NULL), at);
     if (json_bool(json_get(version, STR("deprecated"))))
         kind->deprecation = deprecation.len ? deprecation
                                             : str_fmt(b->arena, "%.*s/%.*s %.*s is deprecated",

@@ -67,6 +67,19 @@ static void put_resource(struct request *rq, struct json_writer *w, const struct
     json_close_object(w);
 }
 
+static void put_scale(struct request *rq, struct json_writer *w, const struct kind *kind)
+{
+    json_open_object(w);
+    json_field_str(w, "name", str_fmt(rq->arena, "%.*s/scale", STR_ARG(kind->plural)));
+    json_field_str(w, "singularName", STR(""));
+    json_field_bool(w, "namespaced", kind->namespaced);
+    json_field_str(w, "group", STR("autoscaling"));
+    json_field_str(w, "version", STR("v1"));
+    json_field_str(w, "kind", STR("Scale"));
+    put_verbs(w, kind, true);
+    json_close_object(w);
+}
+
 static void put_resource_list(struct request *rq, struct json_writer *w, struct str group,
                               struct str version)
 {
@@ -86,6 +99,8 @@ static void put_resource_list(struct request *rq, struct json_writer *w, struct 
         put_resource(rq, w, kind, false);
         if (kind_has(kind, KIND_STATUS))
             put_resource(rq, w, kind, true);
+        if (kind_has(kind, KIND_SCALE))
+            put_scale(rq, w, kind);
     }
     json_close_array(w);
     json_close_object(w);
@@ -120,6 +135,21 @@ static void put_group(struct request *rq, struct json_writer *w, const struct gr
     json_close_object(w);
 }
 
+static void put_subresource(struct json_writer *w, const struct kind *of, struct str name,
+                            struct str group, struct str version, struct str kind)
+{
+    json_open_object(w);
+    json_field_str(w, "subresource", name);
+    json_put_key(w, STR("responseKind"));
+    json_open_object(w);
+    json_field_str(w, "group", group);
+    json_field_str(w, "version", version);
+    json_field_str(w, "kind", kind);
+    json_close_object(w);
+    put_verbs(w, of, true);
+    json_close_object(w);
+}
+
 /* apidiscovery.k8s.io/v2 APIResourceDiscovery */
 static void put_aggregated(struct json_writer *w, const struct kind *kind)
 {
@@ -136,19 +166,13 @@ static void put_aggregated(struct json_writer *w, const struct kind *kind)
     put_verbs(w, kind, false);
     put_strings(w, STR("shortNames"), &kind->short_names);
     put_strings(w, STR("categories"), &kind->categories);
-    if (kind_has(kind, KIND_STATUS)) {
+    if (kind_has(kind, KIND_STATUS | KIND_SCALE)) {
         json_put_key(w, STR("subresources"));
         json_open_array(w);
-        json_open_object(w);
-        json_field_str(w, "subresource", STR("status"));
-        json_put_key(w, STR("responseKind"));
-        json_open_object(w);
-        json_field_str(w, "group", kind->group);
-        json_field_str(w, "version", kind->version);
-        json_field_str(w, "kind", kind->kind);
-        json_close_object(w);
-        put_verbs(w, kind, true);
-        json_close_object(w);
+        if (kind_has(kind, KIND_STATUS))
+            put_subresource(w, kind, STR("status"), kind->group, kind->version, kind->kind);
+        if (kind_has(kind, KIND_SCALE))
+            put_subresource(w, kind, STR("scale"), STR("autoscaling"), STR("v1"), STR("Scale"));
         json_close_array(w);
     }
     json_close_object(w);

@@ -198,7 +198,8 @@ static int check_sub_resource(struct request *rq)
                     str_eq(rq->kind->plural, STR("namespaces"));
 
     if (rq->sub_resource.len == 0 || finalize ||
-        (str_eq(rq->sub_resource, STR("status")) && kind_has(rq->kind, KIND_STATUS)))
+        (str_eq(rq->sub_resource, STR("status")) && kind_has(rq->kind, KIND_STATUS)) ||
+        (str_eq(rq->sub_resource, STR("scale")) && kind_has(rq->kind, KIND_SCALE)))
         return 0;
     fail_not_found(&rq->failure, &subject);
     rq->failure.message = STR("the server could not find the requested resource");
@@ -294,6 +295,8 @@ static void handle_resource(struct http_request_of_api *h)
         answer_failure(h);
     else if (kind_has(rq->kind, KIND_QUESTION))
         handle_question(h);
+    else if (str_eq(rq->sub_resource, STR("scale")))
+        handle_scale(h);
     else
         handlers[rq->verb](h);
 }

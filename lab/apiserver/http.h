@@ -33,6 +33,9 @@ void handle_update(struct http_request_of_api *h);
 void handle_patch(struct http_request_of_api *h);
 void handle_delete(struct http_request_of_api *h);
 void handle_delete_collection(struct http_request_of_api *h);
+void handle_scale(struct http_request_of_api *h);
+/* A PATCH's body as a change, by its media type. -1: the failure is filled in. */
+int read_patch(struct http_request_of_api *h, struct edit *ret_edit);
 /* Kinds that are questions: access and identity. */
 void handle_question(struct http_request_of_api *h);
 

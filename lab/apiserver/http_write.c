@@ -144,6 +144,18 @@ static void handle_apply(struct http_request_of_api *h)
         answer_object(h, created ? 201 : 200, applied);
 }
 
+int read_patch(struct http_request_of_api *h, struct edit *ret_edit)
+{
+    const struct patch_type *type = find_patch(h->rq);
+    struct value *body = NULL;
+
+    if (!type || check_apply_options(h, false) != 0 ||
+        (!type->is_list && body_read(h->rq, STR("application/json"), h->rq->body, &body) != 0))
+        return -1;
+    *ret_edit = (struct edit){ type->make, body };
+    return 0;
+}
+
 void handle_patch(struct http_request_of_api *h)
 {
     if (is_apply(h->rq)) {
@@ -151,20 +163,11 @@ void handle_patch(struct http_request_of_api *h)
         return;
     }
 
-    const struct patch_type *type = find_patch(h->rq);
-    struct edit edit = { NULL, NULL };
-    struct value *body = NULL;
+
+    struct edit edit;
     struct str updated;
 
-    if (!type || check_apply_options(h, false) != 0 ||
-        (!type->is_list &&
-                  body_read(h->rq, STR("application/json"), h->rq->body, &body) != 0)) {
-        answer_failure(h);
-        return;
-    }
-    edit.make = type->make;
-    edit.context = body;
-    if (do_update(h->rq, &edit, &updated) != 0)
+    if (read_patch(h, &edit) != 0 || do_update(h->rq, &edit, &updated) != 0)
         answer_failure(h);
     else
         answer_object(h, 200, updated);

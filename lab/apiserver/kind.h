@@ -13,6 +13,7 @@ enum kind_trait {
     KIND_LABEL_NAME = 8,
     KIND_PATH_NAME = 16,
     KIND_CUSTOM = 32, /* by CustomResourceDefinition */
+    KIND_SCALE = 64,  /* scale subresource */
 };
 
 struct kind;
@@ -45,6 +46,9 @@ struct kind {
     const struct schema *schema; /* never NULL */
     struct columns columns;      /* after the name; none: name and age */
     struct selectables selectable;
+    struct {
+        struct str spec, status, selector; /* paths, as ".spec.replicas"; selector may be "" */
+    } scale;                               /* of KIND_SCALE */
     struct str deprecation; /* a Warning for each request; "" = none */
 };
 

@@ -172,6 +172,12 @@ is "$(field deployment/web '{.spec.template.spec.containers[*].name}')" "web pro
 refused k apply --server-side -f "$state/deployment.yaml"
 says '.spec.template.spec.containers[name="web"].image'
 
+row "a Deployment is scaled"
+ok k scale deployment/web --replicas=4
+is "$(field deployment/web '{.spec.replicas}')" 4
+refused k scale deployment/web --current-replicas=3 --replicas=5
+is "$(k get deployment web --subresource=scale -o 'jsonpath={.status.selector}')" app=web
+
 row "a Stack is applied by the server, and its unknown fields are named"
 sed 's/name: test-stack/name: applied/' examples/test-stack.yaml >"$state/applied.yaml"
 ok k apply --server-side -f "$state/applied.yaml"
