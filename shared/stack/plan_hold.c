@@ -35,7 +35,8 @@ static struct str node_name(const struct planner *p, uint32_t node)
 static bool find_cycle(struct planner *p)
 {
     struct graph *graph = graph_of_stacks(p);
-    struct graph_cycles cycles = graph_cycles_of(graph, p->arena);
+    bool more;
+    struct graph_cycles cycles = graph_cycles_of(graph, p->arena, &more);
     struct strbuf text = strbuf_new(p->arena, 128);
 
     if (!cycles.count)
