@@ -390,6 +390,7 @@ struct graph_cycles graph_cycles_of(const struct graph *graph, struct arena *are
         }
         some = cycles_of_round(graph, needs, arena);
     }
-    *ret_more = some.count > 0;
+    if (ret_more)
+        *ret_more = some.count > 0;
     return all;
 }
