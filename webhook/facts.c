@@ -1,9 +1,10 @@
 /* facts.c: informers of Rancher's clusters and of Stacks, in one thread.
  *
- * Of clusters names and labels are kept; each burst of changes makes one new snapshot. Of Stacks it
- * is names and dependsOn, in a table that all snapshots share. While either cannot be read, what was
- * known of it stays; before it was read once, and of Stacks beyond LIMIT_FACT_STACKS bytes, nothing is
- * known (facts.clusters_known is false, facts.stacks.get is NULL). */
+ * Of clusters names and labels are kept; each burst of changes makes one new snapshot. Of
+ * Stacks it is names and dependsOn, in a table that all snapshots share. While either cannot be
+ * read, what was known of it stays; before it was read once, and of Stacks beyond
+ * LIMIT_FACT_STACKS bytes, nothing is known (facts.clusters_known is false, facts.stacks.get is
+ * NULL). */
 #include "webhook/facts.h"
 
 #include "base/limits.h"
@@ -287,7 +288,8 @@ static int start_watching(struct fact_source *source, const struct kube_config *
         return error_wrap(err, "cannot watch clusters and Stacks");
     watch_all(source);
     if (pthread_create(&source->thread, NULL, watch_thread, source) != 0)
-        return error_set(err, ERROR_INTERNAL, "cannot start the thread that watches clusters and Stacks");
+        return error_set(err, ERROR_INTERNAL,
+                         "cannot start the thread that watches clusters and Stacks");
     source->running = true;
     return 0;
 }

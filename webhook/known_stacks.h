@@ -1,5 +1,6 @@
-/* known_stacks.h: which Stacks there are and for which others each waits: one thread writes, any may
- * ask. Of each Stack the snapshot that its informer keeps is shared, so it costs one pointer more. */
+/* known_stacks.h: which Stacks there are and for which others each waits: one thread writes, any
+ * may ask. Of each Stack the snapshot that its informer keeps is shared, so it costs one pointer
+ * more. */
 #ifndef HERD_WEBHOOK_KNOWN_STACKS_H
 #define HERD_WEBHOOK_KNOWN_STACKS_H
 

@@ -84,7 +84,8 @@ static int unknown_rule(const char *origin, struct str name, struct error *err)
                          "%s: there is no rule '%.*s'; did you mean %.*s?", origin, STR_ARG(name),
                          STR_ARG(nearest.found));
     return error_set(err, ERROR_BAD_REQUEST,
-                     "%s: there is no rule '%.*s'; docs/rules.md lists them", origin, STR_ARG(name));
+                     "%s: there is no rule '%.*s'; docs/rules.md lists them", origin,
+                     STR_ARG(name));
 }
 
 /* "rule=severity" */

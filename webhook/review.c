@@ -1,6 +1,6 @@
 /* review.c: what is done with a review depends on its route and operation only.
  *
- *   mutate    CREATE, UPDATE   the patch that fills in defaults and records who asks, or the refusal
+ *   mutate    CREATE, UPDATE   the patch of defaults and of who asks, or the refusal
  *   validate  CREATE, UPDATE   the refusal, or the warnings
  *   both      DELETE, CONNECT  allowed: a Stack that is going must be able to go
  *   both      of a subresource allowed: an API server writes status without touching the spec

@@ -83,8 +83,8 @@ static void tell_certificate(struct serving *serving)
                       : STR(""));
 }
 
-/* The first handshake and list of what is watched come after the start, and map in 2.5 MiB of code that
- * following it does not need. */
+/* The first handshake and list of what is watched come after the start, and map in 2.5 MiB of
+ * code that following it does not need. */
 static void settle_with(struct serving *serving, const struct facts *facts)
 {
     int known = facts->clusters_known + (facts->stacks.get != NULL);

@@ -187,9 +187,10 @@ void applied_by_write(struct arena *arena, const struct stack_change *change,
     struct str added = operation(arena, meta, name);
     struct str defaults = verdict->patch;
 
+    struct str begun = str_slice(defaults, 0, defaults.len ? defaults.len - 1 : 0); /* no ']' */
+
     verdict->patch = defaults.len
-                         ? str_fmt(arena, "%.*s,%.*s]",
-                                   STR_ARG(str_slice(defaults, 0, defaults.len - 1)), STR_ARG(added))
+                         ? str_fmt(arena, "%.*s,%.*s]", STR_ARG(begun), STR_ARG(added))
                          : str_fmt(arena, "[%.*s]", STR_ARG(added));
 }
 

@@ -20,8 +20,8 @@ struct stack_change {
 };
 
 /* A user's name as the annotation has it: control characters escaped, at most
- * LIMIT_USERNAME_BYTES and one escape. No two names that fit have one form, and none has the form of
- * one that was cut. */
+ * LIMIT_USERNAME_BYTES and one escape. No two names that fit have one form, and none has the form
+ * of one that was cut. */
 struct str applied_by_name(struct arena *arena, struct str username);
 
 /* After stack_judge of the same object. The first adds to the patch what makes the annotation true;

@@ -43,7 +43,8 @@ LIST_DEFINE(graph_cycles, struct graph_cycle)
 int graph_order(const struct graph *graph, struct arena *arena, struct u32_list *ret_order);
 /* Cycles to mend: the shortest through the least node of each knot of nodes, then, as if the
  * proposed edges were cut, those that are left, and so on for a bounded number of rounds. None is
- * told twice; cutting all proposed edges leaves none, unless `ret_more` (or NULL) is true. Linear. */
+ * told twice; cutting all proposed edges leaves none, unless `ret_more` (or NULL) is true.
+ * Linear. */
 struct graph_cycles graph_cycles_of(const struct graph *graph, struct arena *arena, bool *ret_more);
 
 /* Nodes that `node` depends on directly, after graph_link. */

@@ -1,11 +1,11 @@
 /* validate_stacks.c: the Stacks that a Stack waits for.
  *
- * A cycle across Stacks can only be seen where the other Stacks are known (facts.h). From this Stack
- * the walk follows what it names now and what the others name as they are stored, within one
- * namespace, breadth first and at most LIMIT_STACK_WALK Stacks far; a cycle that lies beyond, or one
- * that two Stacks close which are applied at the same moment, is for the controller to tell. Every
- * name of this Stack's own list that leads back to it is a cycle of its own, with the shortest way,
- * and the edge to cut is the one that this Stack has. */
+ * A cycle across Stacks can only be seen where the other Stacks are known (facts.h). From this
+ * Stack the walk follows what it names now and what the others name as they are stored, within
+ * one namespace, breadth first and at most LIMIT_STACK_WALK Stacks far; a cycle that lies beyond,
+ * or one that two Stacks close which are applied at the same moment, is for the controller to
+ * tell. Every name of this Stack's own list that leads back to it is a cycle of its own, with the
+ * shortest way, and the edge to cut is the one that this Stack has. */
 #include "stack/validate_areas.h"
 
 #include "base/limits.h"
