@@ -2,6 +2,7 @@
 #include "lab/apiserver/api.h"
 
 #include "base/memory.h"
+#include "lab/apiserver/collector.h"
 #include "lab/apiserver/janitor.h"
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/webhook_caller.h"
@@ -112,6 +113,7 @@ struct api *api_create(const struct api_options *options, struct error *err)
     api->caller = webhook_caller_create();
     if (load(api, err) != 0)
         return NULL;
+    api->collector = collector_create(api);
     api->janitor = janitor_create(api);
     return TAKE(api);
 }
@@ -121,6 +123,7 @@ void api_free(struct api *api)
     if (!api)
         return;
     janitor_free(api->janitor);
+    collector_free(api->collector);
     webhook_caller_free(api->caller);
     registry_free(api->registry);
     store_free(api->store);

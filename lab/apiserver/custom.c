@@ -1,4 +1,5 @@
 /* custom.c: definitions as objects: checked when they are written, served once they are stored. */
+#include "lab/apiserver/collector.h"
 #include "lab/apiserver/janitor.h"
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/request.h"
@@ -99,6 +100,8 @@ void after_write(struct request *rq, enum change_type type, struct str object)
     }
     if (type == CHANGE_MODIFIED)
         janitor_look(rq->api->janitor, rq->cluster, rq->kind, rq->name);
+    if (collector_note(rq->api->collector, rq, type, object))
+        janitor_wake(rq->api->janitor);
     if (rq->api->changed)
         rq->api->changed(rq->api->changed_context, rq->cluster, &resource, rq->namespace_,
                          rq->name);

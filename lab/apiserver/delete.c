@@ -1,5 +1,6 @@
 /* delete.c: removing, at once or when the last finalizer is gone. */
 #include "lab/apiserver/admission.h"
+#include "lab/apiserver/collector.h"
 #include "lab/apiserver/object.h"
 
 static bool is(const struct request *rq, const char *plural)
@@ -56,6 +57,42 @@ static void begin_going(struct request *rq, struct value *object)
     }
 }
 
+static bool set_finalizer(struct request *rq, struct value *object, const char *name, bool wanted)
+{
+    struct value *list = meta_get(object, "finalizers");
+    bool had = false;
+
+    for (uint32_t i = value_count(list); i-- > 0;)
+        if (str_eq(value_text(value_at(list, i)), str_of(name))) {
+            had = true;
+            if (!wanted)
+                value_remove_at(list, i);
+        }
+    if (wanted && !had) {
+        if (!list) {
+            meta_set(rq->arena, object, "finalizers", value_array(rq->arena));
+            list = meta_get(object, "finalizers");
+        }
+        value_append(list, value_str(rq->arena, str_of(name)));
+    }
+    return had != wanted;
+}
+
+/* What is to become of dependents is written down as a finalizer, for the collector. True: changed. */
+static bool set_propagation(struct request *rq, const struct delete_options *options,
+                            struct value *object)
+{
+    bool changed;
+
+    if (options->propagation.len == 0)
+        return false;
+    changed = set_finalizer(rq, object, COLLECTOR_FOREGROUND,
+                            str_eq(options->propagation, STR("Foreground")));
+    return set_finalizer(rq, object, COLLECTOR_ORPHAN,
+                         str_eq(options->propagation, STR("Orphan"))) ||
+           changed;
+}
+
 static bool must_wait(const struct value *object)
 {
     return meta_finalizer_count(object) > 0 ||
@@ -70,6 +107,7 @@ static int delete_once(struct request *rq, const struct delete_options *options,
     uint64_t version;
     enum store_answer answer;
     struct failure_subject subject = request_subject(rq);
+    bool changed;
 
     *ret_again = false;
     if (request_load(rq, rq->kind, rq->namespace_, rq->name, &old, &version) != 0 ||
@@ -82,12 +120,13 @@ static int delete_once(struct request *rq, const struct delete_options *options,
             return -1;
     }
     object = value_clone(rq->arena, old);
+    changed = set_propagation(rq, options, object);
     *ret_gone = !must_wait(object);
-    if (!*ret_gone && meta_is_going(object)) {
+    if (!*ret_gone && meta_is_going(object) && !changed) {
         *ret_object = value_json(rq->arena, object);
         return 0;
     }
-    if (!*ret_gone)
+    if (!*ret_gone && !meta_is_going(object))
         begin_going(rq, object);
     if (write_commit(rq, *ret_gone ? CHANGE_DELETED : CHANGE_MODIFIED, object, version, ret_object,
                      &answer) != 0)

@@ -192,6 +192,10 @@ static int read_delete_options(struct http_request_of_api *h, struct delete_opti
     options.propagation = value_text(value_get(body, STR("propagationPolicy")));
     if (options.propagation.len == 0)
         options.propagation = query_of(h, "propagationPolicy");
+    if (options.propagation.len == 0 && value_get(body, STR("orphanDependents")))
+        options.propagation = value_is_true(value_get(body, STR("orphanDependents")))
+                                  ? STR("Orphan")
+                                  : STR("Background");
     if (options.propagation.len && !str_eq(options.propagation, STR("Background")) &&
         !str_eq(options.propagation, STR("Foreground")) &&
         !str_eq(options.propagation, STR("Orphan")))

@@ -3,6 +3,7 @@
 #include "lab/apiserver/janitor.h"
 
 #include "base/memory.h"
+#include "lab/apiserver/collector.h"
 #include "lab/apiserver/object.h"
 #include "text/time.h"
 
@@ -69,6 +70,16 @@ void janitor_look(struct janitor *j, struct str cluster, const struct kind *kind
         return;
     pthread_mutex_lock(&j->lock);
     add_place(j, resource, cluster, name);
+    j->news = true;
+    pthread_cond_signal(&j->woken);
+    pthread_mutex_unlock(&j->lock);
+}
+
+void janitor_wake(struct janitor *j)
+{
+    if (!j)
+        return;
+    pthread_mutex_lock(&j->lock);
     j->news = true;
     pthread_cond_signal(&j->woken);
     pthread_mutex_unlock(&j->lock);
@@ -292,6 +303,7 @@ static void *run(void *context)
         int64_t now = clock_monotonic_ms(j->api->clock);
 
         tend_all(j);
+        collector_run(j->api->collector);
         if (now >= j->trim_ms) {
             store_trim(j->api->store);
             j->trim_ms = now + TRIM_MS;

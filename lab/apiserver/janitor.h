@@ -14,5 +14,7 @@ void janitor_free(struct janitor *janitor);
  * is no janitor. */
 void janitor_look(struct janitor *janitor, struct str cluster, const struct kind *kind,
                   struct str name);
+/* There is work for the collector, which the janitor's thread does. NULL is no janitor. */
+void janitor_wake(struct janitor *janitor);
 
 #endif

@@ -16,6 +16,7 @@
 
 struct webhook_caller;
 struct janitor;
+struct collector;
 
 struct api {
     struct store *store;
@@ -32,6 +33,7 @@ struct api {
                     struct str namespace_, struct str name);
     void *changed_context;
     struct janitor *janitor;
+    struct collector *collector;
 };
 
 enum verb {

@@ -370,3 +370,30 @@ int store_clusters(struct store *s, struct arena *arena, struct str_list *ret_cl
     *ret_clusters = clusters;
     return result;
 }
+
+int store_find(struct store *s, struct str text,
+               void (*each)(void *context, const struct store_key *key, struct str object),
+               void *context, struct error *err)
+{
+    sqlite3_stmt *rows;
+    int code, result;
+
+    pthread_mutex_lock(&s->write_lock);
+    result = db_prepare(s->db,
+                        "SELECT cluster,grp,plural,namespace,name,json FROM objects WHERE "
+                        "instr(json,?1)>0",
+                        &rows, err);
+    if (result == 0) {
+        db_bind(rows, 1, text);
+        while ((code = sqlite3_step(rows)) == SQLITE_ROW) {
+            struct store_key key = { db_text(rows, 0), db_text(rows, 1), db_text(rows, 2),
+                                     db_text(rows, 3), db_text(rows, 4) };
+
+            each(context, &key, db_text(rows, 5));
+        }
+        result = code == SQLITE_DONE ? 0 : db_error(s->db, err, "to look through its objects");
+        sqlite3_finalize(rows);
+    }
+    pthread_mutex_unlock(&s->write_lock);
+    return result;
+}

@@ -76,6 +76,11 @@ enum store_answer store_list(struct store *store, struct arena *arena,
                              uint32_t limit, uint64_t version, struct store_page *ret_page,
                              struct error *err);
 
+/* Calls `each` for every object of all clusters whose JSON holds `text`. */
+int store_find(struct store *store, struct str text,
+               void (*each)(void *context, const struct store_key *key, struct str object),
+               void *context, struct error *err);
+
 /* Forget old changes; call now and then. */
 void store_trim(struct store *store);
 

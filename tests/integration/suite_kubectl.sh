@@ -178,6 +178,36 @@ is "$(field deployment/web '{.spec.replicas}')" 4
 refused k scale deployment/web --current-replicas=3 --replicas=5
 is "$(k get deployment web --subresource=scale -o 'jsonpath={.status.selector}')" app=web
 
+row "dependents go with their owner, wait for it in the foreground, or stay as orphans"
+# child NAME: a ConfigMap that the ConfigMap owner owns.
+child() {
+  k create -f - <<EOF
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: $1
+  ownerReferences:
+  - {apiVersion: v1, kind: ConfigMap, name: owner, uid: $(field configmap/owner '{.metadata.uid}')}
+EOF
+}
+ok k create configmap owner
+ok child one
+ok k delete configmap owner
+ok k wait --for=delete configmap/one --timeout=10s
+ok k create configmap owner
+ok child two
+ok k delete configmap owner --cascade=foreground --wait
+ok k wait --for=delete configmap/two --timeout=10s
+ok k create configmap owner
+ok child three
+ok k delete configmap owner --cascade=orphan --wait
+is "$(field configmap/three '{.metadata.ownerReferences}')" ""
+
+row "a list is streamed up to its end"
+ok k get --raw '/api/v1/namespaces/default/configmaps?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1'
+says '"type":"ADDED"'
+says '"k8s.io/initial-events-end":"true"'
+
 row "a Stack is applied by the server, and its unknown fields are named"
 sed 's/name: test-stack/name: applied/' examples/test-stack.yaml >"$state/applied.yaml"
 ok k apply --server-side -f "$state/applied.yaml"
