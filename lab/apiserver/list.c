@@ -61,6 +61,10 @@ static int read_version(struct http_request_of_api *h, struct list_query *q)
     uint64_t version = 0;
     uint64_t newest = feed_version(store_feed(rq->api->store));
 
+    if (query_of(h, "sendInitialEvents").len)
+        return fail(&rq->failure, 422, "Invalid",
+                    "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: "
+                    "sendInitialEvents is forbidden for list");
     if (text.len && !str_to_u64(text, &version))
         return fail(&rq->failure, 422, "Invalid",
                     "ListOptions.meta.k8s.io \"\" is invalid: resourceVersion: Invalid value: "

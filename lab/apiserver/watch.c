@@ -220,6 +220,27 @@ static void watch_end(void *context)
     arena_free(w->scratch);
 }
 
+static int forbidden(struct request *rq, const char *text)
+{
+    return fail(&rq->failure, 422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: %s", text);
+}
+
+/* The rules of a streamed list: k8s.io/apimachinery/pkg/apis/meta/internalversion/validation. */
+static int check_initial(struct http_request_of_api *h)
+{
+    struct str match = query_of(h, "resourceVersionMatch");
+    bool is_newer = str_eq(match, STR("NotOlderThan"));
+    bool given = query_of(h, "sendInitialEvents").len > 0;
+
+    if (given && !is_newer)
+        return forbidden(h->rq, "resourceVersionMatch: Forbidden: sendInitialEvents requires "
+                                "setting resourceVersionMatch to NotOlderThan");
+    if (match.len && !given)
+        return forbidden(h->rq, "resourceVersionMatch: Forbidden: resourceVersionMatch is "
+                                "forbidden for watch unless sendInitialEvents is provided");
+    return 0;
+}
+
 static int read_begin(struct http_request_of_api *h, struct watch *w)
 {
     struct request *rq = h->rq;
@@ -227,6 +248,10 @@ static int read_begin(struct http_request_of_api *h, struct watch *w)
     uint64_t newest = feed_version(store_feed(rq->api->store));
     bool initial = query_true(h, "sendInitialEvents");
 
+    bool none = query_of(h, "sendInitialEvents").len && !initial;
+
+    if (check_initial(h) != 0)
+        return -1;
     if (version.len && !str_to_u64(version, &w->version))
         return fail_bad_request(&rq->failure,
                                 str_fmt(rq->arena, "invalid resource version \"%.*s\"",
@@ -237,6 +262,9 @@ static int read_begin(struct http_request_of_api *h, struct watch *w)
         rq->failure.retry_after_s = 1;
         return -1;
     }
+    /* Without initial events and without a version, a watch begins with what comes next. */
+    if (none && w->version == 0)
+        w->version = newest;
     w->state = w->version && !initial ? WATCH_LIVE : WATCH_INITIAL;
     if (w->state == WATCH_INITIAL)
         w->version = 0;

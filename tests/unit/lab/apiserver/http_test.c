@@ -51,6 +51,17 @@ static const struct refusal_row {
     { "a field that cannot be selected by", "GET", WIDGETS "?fieldSelector=spec.size%3D3", "", "",
       400, "field label not supported: spec.size" },
     { "a version of the future", "GET", WIDGETS "?resourceVersion=999999", "", "", 504, NULL },
+    { "a streamed list that does not say how new", "GET", WIDGETS "?watch=1&sendInitialEvents=true", "",
+      "", 422,
+      "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents "
+      "requires setting resourceVersionMatch to NotOlderThan" },
+    { "a watch that says how new for nothing", "GET",
+      WIDGETS "?watch=1&resourceVersionMatch=NotOlderThan", "", "", 422,
+      "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: "
+      "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided" },
+    { "a plain list is not streamed", "GET", WIDGETS "?sendInitialEvents=true", "", "", 422,
+      "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is "
+      "forbidden for list" },
     { "the default namespace is kept", "DELETE", "/api/v1/namespaces/default", "", "", 403,
       "namespaces \"default\" is forbidden: this namespace may not be deleted" },
     { "a method that there is not", "POST", WIDGETS "/a", "application/json", "{}", 405,
