@@ -164,6 +164,33 @@ eventually field_has stack/refused '{.status.deployments[*].message}' "has no ke
 canary canary-key-0815
 ok k delete stack refused --wait --timeout="${deadline_s}s"
 
+row "all lines of Helm's error are told, and a first install is called one"
+ok lab_k create configmap herd-lab-faults --from-literal=a='fault=schema-error cluster=c-m-dev-cluster release=qdrant times=1'
+stack schema "{\"spec\":{\"onFailure\":\"Stop\",\"charts\":[{$chart,\"version\":\"0.7.4\"}]}}"
+eventually field_has stack/schema '{.status.deployments[*].message}' "in the following chart(s): qdrant: - (root): image is required"
+reason_is schema InstallFailed
+ok lab_k delete configmap herd-lab-faults
+ok k delete stack schema --wait --timeout="${deadline_s}s"
+
+row "a cluster id that Rancher does not know keeps the Stack from being Ready, until it is mended"
+stack typo "{\"spec\":{\"targets\":{\"clusterIds\":[\"c-m-dev-cluster\",\"c-m-dev-clustre\"]},\"charts\":[{$chart,\"version\":\"0.7.4\"}]}}"
+eventually field_has stack/typo '{.status.message}' "Rancher has no cluster c-m-dev-clustre (did you mean c-m-dev-cluster?)"
+eventually field_is stack/typo '{.status.ready}' 1/2
+is "$(field stack/typo '{.status.phase} {.status.conditions[?(@.type=="Ready")].status}')" "Deploying False"
+told_typo() { k get events --field-selector reason=ClusterNotFound,type=Warning,involvedObject.name=typo | grep -q clustre; }
+eventually told_typo
+ok k patch stack typo --type=merge -p '{"spec":{"targets":{"clusterIds":["c-m-dev-cluster"]}}}'
+ok deployed typo
+ok k get stack typo -o 'jsonpath={.status.message}'
+says "1 release is deployed on 1 cluster"
+ok k delete stack typo --wait --timeout="${deadline_s}s"
+
+row "a Stack that waits for another says so in an Event"
+stack waits '{"spec":{"dependsOn":[{"name":"not-yet"}]}}'
+told_waits() { k get events --field-selector reason=WaitingForStack,involvedObject.name=waits | grep -q not-yet; }
+eventually told_waits
+ok k delete stack waits --wait --timeout="${deadline_s}s"
+
 row "a cluster that Rancher has no more is skipped, and told"
 stack left-behind "{\"spec\":{\"charts\":[{$chart,\"version\":\"0.7.4\"}]}}"
 ok deployed left-behind

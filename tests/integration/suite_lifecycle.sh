@@ -75,6 +75,18 @@ ok k patch stack rag-inference --type=merge -p '{"spec":{"paused":false}}'
 eventually app_revision_is c-m-gpu01 vector-db qdrant 3
 ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
 
+row "an upgrade of one chart goes through the waves, although its siblings stay as they are"
+ok k label clusters.management.cattle.io c-m-gpu01 canary=yes
+ok k patch stack rag-inference --type=json -p '[
+  {"op":"add","path":"/spec/rollout","value":{"waves":[{"name":"one","selector":{"matchLabels":{"canary":"yes"}},"pause":"1h"}]}},
+  {"op":"replace","path":"/spec/charts/1/values/inline/persistence/size","value":"800Gi"}]'
+eventually app_revision_is c-m-gpu01 vector-db qdrant 4
+eventually field_has stack/rag-inference '{.status.message}' "waiting for wave one: it pauses until"
+ok app_revision_is c-m-gpu02 vector-db qdrant 2
+ok k patch stack rag-inference --type=json -p '[{"op":"remove","path":"/spec/rollout"}]'
+eventually app_revision_is c-m-gpu02 vector-db qdrant 3
+ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
+
 row "a chart that leaves the spec is uninstalled"
 ok k patch stack rag-inference --type=json -p '[{"op":"remove","path":"/spec/charts/2"}]'
 eventually app_gone c-m-gpu01 llm-serving ollama
