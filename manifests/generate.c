@@ -4,7 +4,8 @@
  *     herd-crdgen rules  > docs/rules.md
  *     herd-crdgen fields > docs/fields.md
  *
- * tests/golden/generated_test.c compares; HERD_GOLDEN=write there rewrites all three. */
+ * tests/golden/generated_test.c compares; HERD_GOLDEN=write there rewrites
+ * all three, and the chart's copy of the CRD. */
 #include "stack/crd.h"
 #include "stack/fields.h"
 #include "stack/rules.h"

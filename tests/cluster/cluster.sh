@@ -184,7 +184,8 @@ start_cert_manager() {
   echo "cluster $name: cert-manager started in $(($(now_ms) - began)) ms"
 }
 
-# Only nodes that say they are fake are kept alive by kwok; their pods are said to run at once.
+# Only nodes that say they are fake are kept alive by kwok, by Leases that it renews: a node that is silent for 50 s is
+# taken for dead. Their pods are said to run at once.
 start_nodes() {
   local name=$1 count=$2 gpus=${3:-0} stage i
   local configs=()
@@ -193,7 +194,8 @@ start_nodes() {
     configs+=(--config "$stage")
   done
   in_cluster_folder "$name-nodes" kwok --kubeconfig "$(kubeconfig_of "$name")" --manage-all-nodes=false \
-    --manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake --server-address 127.0.0.1:0 "${configs[@]}"
+    --manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake --server-address 127.0.0.1:0 \
+    --node-lease-duration-seconds 40 "${configs[@]}"
   for ((i = 1; i <= count; i++)); do
     of_cluster "$name" create -f - >/dev/null <<EOF
 apiVersion: v1

@@ -12,6 +12,7 @@ static const struct {
     void (*write)(struct strbuf *out);
 } outputs[] = {
     { "manifests/crds/herd.suse.com_stacks.yaml", stack_crd_write },
+    { "manifests/chart/files/herd.suse.com_stacks.yaml", stack_crd_write },
     { "docs/rules.md", rules_doc_write },
     { "docs/fields.md", fields_doc_write },
 };

@@ -3,8 +3,6 @@
 start_cluster management workloads
 start_cert_manager management
 start_nodes management 2
-# Nothing here watches nodes, so what admission says of a new one stays.
-kubectl taint nodes --all node.kubernetes.io/not-ready- >/dev/null 2>&1 || true
 
 configurations=(mutatingwebhookconfiguration/herd-webhook validatingwebhookconfiguration/herd-webhook)
 secret() {

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# rights.sh STATE BIN: each right that manifests/ grants is used, and each that is used is granted.
+#
+# Both programs run as processes, each with a token of its own ServiceAccount and the rights of the manifests, against a
+# real API server and a simulated Rancher. What they asked for is read from the API server's audit log. Ends with 77
+# where no control plane can be had (tests/cluster/build.sh says why).
+set -euo pipefail
+export HERD_API=real
+# shellcheck source=tests/integration/lib.sh
+. "$(dirname "$0")/../integration/lib.sh"
+suite "${2:?BIN}" "${1:?STATE}"
+
+# identity NAME: a kubeconfig with the token of that ServiceAccount.
+identity() {
+  local token
+  token=$(k -n herd-system create token "$1" --duration=1h)
+  (
+    umask 077
+    jq --arg token "$token" '.users[0].user = {token: $token} | .contexts[0].context.namespace = "herd-system"' \
+      <<<"$(k config view --raw -o json)" >"$state/$1.kubeconfig"
+  )
+}
+
+start_as_themselves() {
+  local state_of_all=$state
+  controller_flags+=(--leader-elect-namespace herd-system)
+  identity herd-controller
+  identity herd-webhook
+  # processes.sh names the administrator's kubeconfig; it is where they look that is ours to say.
+  start_serving() {
+    local name=$1 words=() word
+    shift
+    for word in "$@"; do
+      [ "$word" != "$state_of_all/kubeconfig" ] || word=$state_of_all/herd-$name.kubeconfig
+      words+=("$word")
+    done
+    start "$name" "${words[@]}"
+    until_up "$name" grep -q serving "$state/$name.log"
+  }
+  start_webhook
+  apply_webhook
+  start_controller
+}
+
+# granted KIND/NAME...: "group resource verb name" of each right, where no name means all of them.
+granted() {
+  k get "$@" -o json | jq -r '(.items // [.])[] | .rules[] | (.apiGroups[] as $g | .resources[] as $r | .verbs[] as $v
+    | (.resourceNames // ["-"])[] as $n | "\($g) \($r) \($v) \($n)")' | sed 's/^ /core /' | sort -u
+}
+
+# used ACCOUNT: the same of the audit log, with the code of the answer at the end.
+used() {
+  jq -r --arg user "system:serviceaccount:herd-system:$1" 'select(.user.username == $user and .objectRef != null)
+    | "\(.objectRef.apiGroup // "core") \(.objectRef.resource)\(if .objectRef.subresource then "/\(.objectRef.subresource)" else "" end) \(.verb) \(.objectRef.name // "-") \(.responseStatus.code)"' \
+    "$(audit_log_of management)" | sort -u
+}
+
+# never_used GRANTED USED: the rights that no request of USED needed.
+never_used() {
+  awk 'NR == FNR { seen[$1, $2, $3] = 1; named[$1, $2, $3, $4] = 1; next }
+    $4 == "-" ? !(($1, $2, $3) in seen) : !(($1, $2, $3, $4) in named)' "$2" "$1"
+}
+
+start_api
+k apply -f manifests/crds/ >/dev/null
+k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=30s >/dev/null
+k apply -f manifests/namespace.yaml -f manifests/controller/rbac.yaml -f manifests/controller/lease.yaml \
+  -f manifests/webhook/serviceaccount.yaml -f manifests/components/known-clusters/rbac.yaml >/dev/null
+start_as_themselves
+
+row "with no more than their own rights, a Stack with a ConfigMap becomes Deployed"
+ok k apply -f examples/rag-inference-stack.yaml
+ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
+
+row "the same thing happens twice, which is an Event that is told again"
+for round in 1 2; do
+  ok k label clusters.management.cattle.io c-m-gpu02 workload-
+  eventually field_is stack/rag-inference '{.status.clusters}' 1
+  ok k label clusters.management.cattle.io c-m-gpu02 workload=ai-ml
+  eventually field_is stack/rag-inference '{.status.clusters}' 2
+  ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
+done
+
+row "a Secret is read only in a namespace that opted in; elsewhere the Stack says what is missing"
+ok k create secret generic keys --from-literal=values.yaml='a: 1'
+ok k patch stack rag-inference --type=json -p \
+  '[{"op":"add","path":"/spec/charts/1/values/secretRefs","value":[{"name":"keys"}]}]'
+eventually field_has stack/rag-inference '{.status.message}' keys
+echo "  $(field stack/rag-inference '{.status.message}')"
+ok k create rolebinding herd-secrets --clusterrole herd-controller-secrets --serviceaccount herd-system:herd-controller
+eventually field_is stack/rag-inference '{.status.phase}' Deployed
+ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
+
+row "a Lease that somebody deleted is made anew"
+lease_is_held() { [ -n "$(k -n herd-system get lease herd-controller -o 'jsonpath={.spec.holderIdentity}')" ]; }
+ok k -n herd-system delete lease herd-controller
+eventually lease_is_held
+
+row "a cluster that is gone is asked for by name before its releases are given up"
+ok k delete clusters.management.cattle.io c-m-gpu02 --wait=false
+eventually field_is stack/rag-inference '{.status.clusters}' 1
+
+row "deletion ends, and the finalizer goes"
+ok k delete stack rag-inference --wait --timeout="${deadline_s}s"
+
+row "nothing is used that is not granted"
+used herd-controller >"$state/used-controller"
+used herd-webhook >"$state/used-webhook"
+refusals=$(awk '$5 == 403 && $2 != "secrets"' "$state/used-controller" "$state/used-webhook")
+is "$refusals" ""
+grep -q '^core secrets list .* 403$' "$state/used-controller" || wrong "the Secret was never asked for in vain"
+
+row "nothing is granted that is not used"
+granted clusterrole/herd-controller clusterrole/herd-controller-secrets >"$state/granted-controller"
+granted role/herd-controller -n herd-system >>"$state/granted-controller"
+granted clusterrole/herd-webhook >"$state/granted-webhook"
+for who in controller webhook; do
+  awk '$5 != 403' "$state/used-$who" >"$state/used"
+  is "$(never_used "$state/granted-$who" "$state/used")" ""
+  echo "  herd-$who: $(wc -l <"$state/granted-$who") rights, each used"
+done
+
+row "a right that nobody uses is found"
+echo "core secrets delete -" >>"$state/granted-controller"
+is "$(never_used "$state/granted-controller" "$state/used-controller")" "core secrets delete -"
