@@ -90,6 +90,8 @@ void plan_rollout_mark(struct planner *p);
 
 /* plan_release.c, plan_teardown.c */
 void plan_release(struct planner *p, struct slot *s);
+/* Deployed as asked for, and then changed by somebody else. */
+bool plan_is_drifted(const struct slot *s);
 /* Whether a failure that was counted still stands. */
 bool plan_keep_failure(struct planner *p, struct slot *s);
 /* A release of another Stack stands where ours should: say so. */

@@ -90,15 +90,22 @@ static bool settle_deployed(struct planner *p, struct slot *s)
     return true;
 }
 
-/* Deployed as asked for, and then changed by somebody else. */
+bool plan_is_drifted(const struct slot *s)
+{
+    const struct observed_release *app = s->app;
+
+    return app && s->desired && app->phase == RELEASE_DEPLOYED &&
+           !str_eq(app->digest, s->desired->digest) && s->before &&
+           plan_last_known(s->before) == DEPLOYMENT_DEPLOYED &&
+           str_eq(s->before->digest, s->desired->digest);
+}
+
+/* Where it is not to be corrected, a drifted release stays as it is. */
 static bool settle_drifted(struct planner *p, struct slot *s)
 {
     const struct observed_release *app = s->app;
 
-    if (!app || app->phase != RELEASE_DEPLOYED || str_eq(app->digest, s->desired->digest) ||
-        !s->before || plan_last_known(s->before) != DEPLOYMENT_DEPLOYED ||
-        !str_eq(s->before->digest, s->desired->digest) ||
-        p->stack->spec.drift == DRIFT_CORRECT)
+    if (p->stack->spec.drift == DRIFT_CORRECT || !plan_is_drifted(s))
         return false;
     s->now.version = app->chart_version.len ? app->chart_version : s->desired->version;
     /* `revision` stays the one that was ours: it tells later that this is no stranger's release. */

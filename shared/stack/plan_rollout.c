@@ -65,9 +65,11 @@ static bool is_failed(const struct planner *p, const struct slot *s)
 static void stand(const struct planner *p, const struct slot *s, struct str mark,
                   struct standing *standing)
 {
-    bool deployed = s->desired && s->app && s->app->phase == RELEASE_DEPLOYED &&
-                    plan_is_ours(p, s->app) && str_eq(s->app->digest, s->desired->digest) &&
-                    plan_cluster(p, s)->state == CLUSTER_READ;
+    bool as_asked = s->desired && s->app && s->app->phase == RELEASE_DEPLOYED &&
+                    plan_is_ours(p, s->app) && str_eq(s->app->digest, s->desired->digest);
+    /* What somebody changed since and nobody wants corrected was rolled out, too. */
+    bool drifted = p->stack->spec.drift != DRIFT_CORRECT && plan_is_drifted(s);
+    bool deployed = (as_asked || drifted) && plan_cluster(p, s)->state == CLUSTER_READ;
 
     standing->counts = true;
     if (!deployed)
@@ -107,7 +109,6 @@ static struct standing *stand_all(struct planner *p)
         selectors[i] = label_selector_compile(p->arena, &waves->items[i].selector);
     for (uint32_t i = 0; i < p->observed->clusters.count; i++) {
         const struct cluster_part *c = &p->clusters[i];
-
         struct str mark = mark_of(p, c);
 
         all[i].done = true;

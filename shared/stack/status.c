@@ -197,6 +197,7 @@ struct stack_status stack_status_read(struct arena *arena, struct json json)
         .phase = stack_phase_from(text_of(json, "phase")),
         .message = text_of(json, "message"),
         .observed_generation = int_of(json, "observedGeneration"),
+        .counted = json_is(json_get(json, STR("clusters")), JSON_NUMBER),
         .clusters = count_of(json, "clusters"),
         .charts = count_of(json, "charts"),
         .target_clusters = str_list_new(arena, json_count(targets)),

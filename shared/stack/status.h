@@ -55,6 +55,7 @@ struct stack_status {
     enum stack_phase phase;
     struct str message;
     int64_t observed_generation;
+    bool counted; /* the targets were known once; else what counts them is left out, not zero */
     uint32_t clusters;
     uint32_t charts;
     uint32_t ready;          /* releases Deployed */

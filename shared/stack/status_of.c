@@ -172,6 +172,7 @@ struct stack_status stack_status_of(struct arena *arena, const struct stack *sta
                                : stack->meta.generation > before->observed_generation
                                    ? stack->meta.generation
                                    : before->observed_generation,
+        .counted = !plan->kept || before->counted,
         .clusters = plan->targets.count,
         .charts = stack->spec.charts.count,
         .ready = plan->deployed,

@@ -167,10 +167,13 @@ static void head_write(struct json_writer *w, struct arena *arena,
     json_field_str(w, "phase", str_of(stack_phase_name(status->phase)));
     json_field_str(w, "message", status->message);
     json_field_int(w, "observedGeneration", status->observed_generation);
-    json_field_int(w, "clusters", status->clusters);
+    if (status->counted)
+        json_field_int(w, "clusters", status->clusters);
     json_field_int(w, "charts", status->charts);
-    json_field_str(w, "ready", str_fmt(arena, "%u/%u", status->ready, status->releases));
-    summary_write(w, status);
+    if (status->counted) {
+        json_field_str(w, "ready", str_fmt(arena, "%u/%u", status->ready, status->releases));
+        summary_write(w, status);
+    }
     put_text(w, "lastAppliedBy", status->last_applied_by);
     json_put_key(w, STR("conditions"));
     kube_conditions_write(&status->conditions, w);

@@ -299,6 +299,12 @@ static void rolls_out(void **state)
         { "a change goes through the waves, too", "db", WAVES, WAVES "," NEXT,
           "cluster a; cluster b; app db@a deployed 1; app db@b deployed 1; plan; change; plan",
           "upgrade:db@b", "db@a=Waiting/WaitingForWave db@b=Deploying/Upgrading", NULL },
+        { "a release that somebody changed does not hold the waves", "db", WAVES,
+          WAVES ",\"overrides\":[{\"clusterIds\":[\"a\"],\"charts\":[{\"name\":\"db\","
+          "\"values\":{\"n\":2}}]}]",
+          "cluster a; cluster b; app db@a deployed 1; app db@b deployed 1; plan; "
+          "app db@b deployed 2 old; plan; +10m; change; plan", "upgrade:db@a",
+          "db@a=Deploying/Upgrading db@b=Deployed/Drifted", NULL },
     };
 
     CHECK_ALL(rows);

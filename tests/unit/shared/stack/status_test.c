@@ -59,6 +59,22 @@ static void reports_nothing_that_was_not_observed(void **state)
     (void)state;
 }
 
+static void counts_nothing_before_the_targets_are_known(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scene(arena, "db", "");
+
+    scene_play(&s, "clusters unknown; plan");
+    rows_expect("an unknown count is absent", str_find(s.written, STR("\"clusters\""), 0) < 0,
+                "no clusters");
+    rows_expect("and so is what is ready", str_find(s.written, STR("\"ready\""), 0) < 0,
+                "no ready");
+    scene_play(&s, "clusters known; cluster a; app db@a deployed 1; plan; clusters unknown; plan");
+    rows_expect("what was known once stands", str_find(s.written, STR("\"ready\":\"1/1\""), 0) >= 0,
+                "ready 1/1");
+    (void)state;
+}
+
 static void keeps_times_until_there_is_news(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -102,6 +118,7 @@ static struct stack_status a_large_status(struct arena *arena, uint32_t count)
     struct stack_status status = {
         .phase = PHASE_DEPLOYING,
         .message = STR("going on"),
+        .counted = true,
         .ready = 1,
         .releases = count,
         .target_clusters = str_list_new(arena, 0),
@@ -203,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_phase_and_conditions),
         cmocka_unit_test(reports_nothing_that_was_not_observed),
+        cmocka_unit_test(counts_nothing_before_the_targets_are_known),
         cmocka_unit_test(keeps_times_until_there_is_news),
         cmocka_unit_test(writes_nothing_when_it_starts_anew),
         cmocka_unit_test(keeps_what_matters_within_its_budget),
