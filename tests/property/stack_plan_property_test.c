@@ -375,6 +375,7 @@ static void check_round_trip(uint64_t seed)
             .phase = (enum stack_phase)rng_below(&rng, PHASE_DELETING + 1),
             .message = random_text(&rng, arena),
             .observed_generation = (int64_t)rng_below(&rng, 1000),
+            .counted = true,
             .clusters = (uint32_t)rng_below(&rng, 9),
             .charts = (uint32_t)rng_below(&rng, 9),
             .ready = (uint32_t)rng_below(&rng, 9),
