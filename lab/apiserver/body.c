@@ -5,6 +5,8 @@
 #include "lab/apiserver/request.h"
 #include "text/yaml.h"
 
+#include <stdlib.h>
+
 enum { BODY_BYTES_MAX = 3 * 1024 * 1024 };
 
 static const struct json_limits limits = {
@@ -132,10 +134,18 @@ int body_check(struct request *rq, struct value *object)
     return 0;
 }
 
-static int report_unknown(struct request *rq, const struct str_list *unknown)
+static int compare_text(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static int report_unknown(struct request *rq, struct str_list *unknown)
 {
     struct strbuf text = strbuf_new(rq->arena, 128);
 
+    /* Those of custom resources are found by pruning, which sorts them. */
+    if (unknown->count && kind_has(rq->kind, KIND_CUSTOM))
+        qsort(unknown->items, unknown->count, sizeof(unknown->items[0]), compare_text);
     for (uint32_t i = 0; i < unknown->count; i++) {
         struct str one =
             str_fmt(rq->arena, "unknown field \"%.*s\"", STR_ARG(unknown->items[i]));
@@ -150,14 +160,10 @@ static int report_unknown(struct request *rq, const struct str_list *unknown)
         return 0;
     return fail_bad_request(
         &rq->failure,
-        kind_has(rq->kind, KIND_CUSTOM)
-            ? str_fmt(rq->arena, "strict decoding error: %.*s", STR_ARG(strbuf_str(&text)))
-            : str_fmt(rq->arena,
-                      "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding "
-                      "error: "
-                      "%.*s",
-                      STR_ARG(rq->kind->kind), STR_ARG(rq->kind->version), STR_ARG(rq->kind->kind),
-                      STR_ARG(strbuf_str(&text))));
+        str_fmt(rq->arena,
+                "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: %.*s",
+                STR_ARG(rq->kind->kind), STR_ARG(rq->kind->version), STR_ARG(rq->kind->kind),
+                STR_ARG(strbuf_str(&text))));
 }
 
 int body_shape(struct request *rq, struct value *object, bool report)

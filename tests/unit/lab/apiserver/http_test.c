@@ -36,7 +36,12 @@ static const struct refusal_row {
       "value: 11: spec.size in body should be less than or equal to 10]" },
     { "an unknown field, strictly", "POST", WIDGETS "?fieldValidation=Strict", "application/json",
       "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"env\":\"x\",\"b\":1}}", 400,
-      "strict decoding error: unknown field \"spec.b\"" },
+      "Widget in version \"v1\" cannot be handled as a Widget: strict decoding error: unknown field "
+      "\"spec.b\"" },
+    { "unknown fields, strictly, are sorted", "POST", WIDGETS "?fieldValidation=Strict",
+      "application/json", "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"env\":\"x\",\"c\":1},\"a\":1}", 400,
+      "Widget in version \"v1\" cannot be handled as a Widget: strict decoding error: unknown field "
+      "\"a\", unknown field \"spec.c\"" },
     { "a label that is none", "POST", WIDGETS, "application/json",
       "{\"metadata\":{\"name\":\"a\",\"labels\":{\"a\":\"b c\"}},\"spec\":{\"env\":\"x\"}}", 422,
       "Widget.test.example.com \"a\" is invalid: metadata.labels: Invalid value: \"b c\": a valid "
