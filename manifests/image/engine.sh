@@ -39,8 +39,8 @@ case $mode in
     load
     ;;
   push)
-    case ${name%%/*} in
-      *.* | *:* | localhost) ;;
+    case $name in
+      *.*/* | *:*/* | localhost/*) ;;
       *)
         echo "engine.sh: '$name' names no registry to push to; say IMAGE=registry.example.com/herd TAG=..." >&2
         exit 2

@@ -109,4 +109,12 @@ if out=$(bash "$source/manifests/image/build.sh" "$state/none" "$state/three" he
   wrong "an empty folder of programs was taken"
 fi
 case $out in *"run 'make build' first"*) ;; *) wrong "$out" ;; esac
+
+row "a name without a registry is not pushed anywhere"
+for name in herd:1.2.3 team/herd:1.2.3; do
+  if out=$(bash "$source/manifests/image/engine.sh" push "$state/one/herd.tar" "$name" 2>&1); then
+    wrong "$name was pushed"
+  fi
+  case $out in *"names no registry"*) ;; *) wrong "$out" ;; esac
+done
 echo "$rows passed, 0 failed"
