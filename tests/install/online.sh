@@ -103,6 +103,13 @@ killed_at() {
   [ "$(cat "$state/cut/count")" -ge "$2" ]
 }
 
+row "where no pod can run, deploy says so, and has added no configuration"
+ok kubectl cordon -l kubernetes.io/os=linux
+refused env TIMEOUT=4s make -s deploy
+says "timed out"
+is "$(kubectl get mutatingwebhookconfiguration,validatingwebhookconfiguration -o name | grep herd || true)" ""
+ok kubectl uncordon -l kubernetes.io/os=linux
+
 row "deploy, killed at each call of kubectl, never leaves a configuration that calls nobody"
 n=1
 while killed_at deploy $n after; do
