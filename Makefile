@@ -72,10 +72,11 @@ sim: ## The whole system in one thread under SEEDS=1000 seeds
 	@cmake --build --preset dev -j $(JOBS) --target herd-sim
 	@build/dev/bin/herd-sim --seeds=$(SEEDS)
 
-crds: ## Write manifests/crds and docs again from the tables
+crds: ## Write the CRDs and docs again from the tables
 	@cmake --preset dev -Wno-dev
-	@cmake --build --preset dev -j $(JOBS) --target herd-crdgen
-	@build/dev/bin/herd-crdgen
+	@cmake --build --preset dev -j $(JOBS) --target test-golden-generated test-unit-tables
+	@HERD_GOLDEN=write build/dev/tests/test-golden-generated
+	@HERD_GOLDEN=write build/dev/tests/test-unit-tables
 
 # For all of these: KUBECTL=kubectl CONTEXT=name; for deploy also IMAGE, TAG, OVERLAY (manifests/deploy.sh).
 export KUBECTL CONTEXT IMAGE TAG OVERLAY TIMEOUT STACKS ENGINE

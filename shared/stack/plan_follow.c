@@ -132,8 +132,7 @@ void plan_fail(struct planner *p, struct slot *s, struct str what, struct str de
 
     s->now.attempts++;
     s->now.requested_ms = 0;
-    if (s->operation)
-        s->now.operation = s->operation->name;
+    plan_account(p, s);
     s->now.terminal = is_final(p, s);
     if (detail.len && tells_of_old_secrets(s, detail))
         detail = STR("what was said may quote Secrets that have changed since, and is not shown; "
@@ -172,7 +171,7 @@ static void follow_running(struct planner *p, struct slot *s, enum asked asked)
 {
     /* It failed and was counted already: what is seen is older than the status, as it is for a new
      * leader whose caches lag. Its failure stands. */
-    if (asked == ASKED_NOTHING && s->before && str_eq(s->running->name, s->now.operation) &&
+    if (asked == ASKED_NOTHING && s->before && plan_is_accounted(s, s->running) &&
         plan_last_known(s->before) == DEPLOYMENT_FAILED) {
         plan_set(s, DEPLOYMENT_FAILED, s->before->reason, s->before->message);
         return;
@@ -246,7 +245,7 @@ static bool is_done(const struct planner *p, const struct slot *s, enum asked as
     case ASKED_UNINSTALL:
         /* That nothing is there is believed when its operation was seen, or after a while. */
         return (!app || app->revision != s->now.revision) &&
-               ((s->operation && !str_eq(s->operation->name, s->now.operation)) ||
+               ((s->operation && !plan_is_accounted(s, s->operation)) ||
                 p->observed->now_ms >= s->now.requested_ms + p->observed->settle_ms);
     case ASKED_LOCK:
         return !app || app->phase != RELEASE_PENDING || app->revision != s->now.revision;
@@ -278,11 +277,11 @@ bool plan_is_behind(struct planner *p, struct slot *s)
     return true;
 }
 
-static void forget_request(struct slot *s, bool news)
+static void forget_request(struct planner *p, struct slot *s, bool news)
 {
     s->now.requested_ms = 0;
     if (news)
-        s->now.operation = s->operation->name;
+        plan_account(p, s);
 }
 
 static void follow_repo(struct planner *p, struct slot *s)
@@ -293,7 +292,7 @@ static void follow_repo(struct planner *p, struct slot *s)
 
     if (s->chart == NONE || (repo && repo->state != REPO_ABSENT && repo->state != REPO_UNREAD) ||
         p->observed->now_ms >= lost_at) {
-        forget_request(s, false);
+        forget_request(p, s, false);
         return;
     }
     plan_wake(p, lost_at);
@@ -313,7 +312,7 @@ static void follow_ended(struct planner *p, struct slot *s, enum asked asked)
         return;
     }
     if (s->chart == NONE && asked == ASKED_UPGRADE) {
-        forget_request(s, true); /* its outcome is of no interest: it only goes now */
+        forget_request(p, s, true); /* its outcome is of no interest: it only goes now */
         return;
     }
     plan_fail(p, s, asked == ASKED_UNINSTALL ? STR("uninstall") : attempted(s),
@@ -345,21 +344,21 @@ static void follow_silence(struct planner *p, struct slot *s, enum asked asked)
         plan_fail(p, s, attempted(s), app->description);
         return;
     }
-    forget_request(s, false);
+    forget_request(p, s, false);
 }
 
 static void follow_request(struct planner *p, struct slot *s, enum asked asked)
 {
-    bool news = s->operation && !str_eq(s->operation->name, s->now.operation);
+    bool news = s->operation && !plan_is_accounted(s, s->operation);
 
     if (is_done(p, s, asked)) {
-        forget_request(s, news);
+        forget_request(p, s, news);
         s->now.revision = plan_revision(s);
         if (asked == ASKED_UPGRADE)
             s->now.attempts = 0;
     } else if (news && s->operation->state == OPERATION_FAILED) {
         if (s->chart == NONE && asked == ASKED_UPGRADE)
-            forget_request(s, true);
+            forget_request(p, s, true);
         else
             follow_failed(p, s, asked);
     } else if (news) {
@@ -380,7 +379,7 @@ static bool is_unaccounted(const struct planner *p, const struct slot *s)
 
 static void follow_unasked(struct planner *p, struct slot *s)
 {
-    bool news = s->operation && !str_eq(s->operation->name, s->now.operation);
+    bool news = s->operation && !plan_is_accounted(s, s->operation);
 
     if (is_unaccounted(p, s)) {
         s->now.digest = s->desired->digest;
@@ -392,7 +391,7 @@ static void follow_unasked(struct planner *p, struct slot *s)
         return;
     }
     if (news)
-        s->now.operation = s->operation->name;
+        plan_account(p, s);
     /* Another thing is wanted than what failed, or the spec was touched: begin anew. */
     if (p->fresh ||
         (s->desired && s->now.digest.len && !str_eq(s->now.digest, s->desired->digest))) {
@@ -482,13 +481,13 @@ static bool is_enough(const struct planner *p, const struct slot *s, enum asked 
  * to have ended, or cannot take effect any more. */
 static bool follow_conflict(struct planner *p, struct slot *s, enum asked asked)
 {
-    bool news = s->operation && !str_eq(s->operation->name, s->now.operation);
+    bool news = s->operation && !plan_is_accounted(s, s->operation);
     int64_t lost_at = s->now.requested_ms + p->observed->settle_ms;
 
     if (asked != ASKED_UPGRADE || s->chart == NONE || !plan_is_of_another_stack(p, s))
         return false;
     if (!s->running && (news || p->observed->now_ms >= lost_at))
-        forget_request(s, news);
+        forget_request(p, s, news);
     else if (!s->running)
         plan_wake(p, lost_at);
     plan_report_conflict(p, s);

@@ -22,13 +22,21 @@
  * the status, where an entry takes up to about 1 KiB of LIMIT_STATUS_BYTES. */
 #define UNDER_WAY_MAX (LIMIT_STATUS_BYTES / 1024)
 
+/* Operations of one release: times of creation are whole seconds, so several may be the newest. */
+struct newest_operations {
+    int64_t created_ms;
+    const struct observed_operation *operation;
+    struct newest_operations *next; /* of the same second, by name */
+};
+
 struct slot {
     uint32_t cluster;       /* index in observed.clusters */
     uint32_t chart;         /* index in spec.charts; NONE = it is not wanted */
     const struct desired_release *desired;      /* NULL: not wanted, or its values are not known: */
     struct str values_reason, values_message;   /* why */
     const struct observed_release *app;         /* NULL: absent */
-    const struct observed_operation *operation; /* the newest one of the release, or NULL */
+    const struct newest_operations *newest;     /* of the release, or NULL */
+    const struct observed_operation *operation; /* that of them to look at */
     const struct observed_operation *running;
     const struct release_state *before;
     struct release_state now;
@@ -75,6 +83,10 @@ void plan_slots(struct planner *p);
 bool plan_is_abandoned(const struct planner *p, struct str cluster_id);
 /* Whether something of ours may be on a cluster that cannot be looked at. */
 bool plan_may_hold(const struct planner *p, const struct cluster_part *c);
+/* Whether the operation was accounted for: its outcome is no news. */
+bool plan_is_accounted(const struct slot *s, const struct observed_operation *operation);
+/* From now on all of the newest ones are. */
+void plan_account(struct planner *p, struct slot *s);
 
 /* plan_follow.c */
 void plan_follow(struct planner *p, struct slot *s);

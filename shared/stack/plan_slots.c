@@ -97,14 +97,70 @@ bool plan_may_hold(const struct planner *p, const struct cluster_part *c)
 /* By release, what one cluster shows. */
 struct sight {
     struct map *apps;
-    struct map *operations; /* the newest of each release */
+    struct map *operations; /* struct newest_operations of each release */
     struct map *running;
 };
 
-static bool is_newer(const struct observed_operation *a, const struct observed_operation *b)
+/* Keep an operation if none of its release is newer: a time of creation is a whole second, so what
+ * was just asked for may stand beside what ended before. */
+static void keep_newest(struct planner *p, struct map *newest, struct str key,
+                        const struct observed_operation *op)
 {
-    return a->created_ms != b->created_ms ? a->created_ms > b->created_ms
-                                          : str_cmp(a->name, b->name) > 0;
+    struct newest_operations *held = map_get(newest, key);
+    struct newest_operations **at = &held;
+    struct newest_operations *kept;
+
+    if (held && held->created_ms > op->created_ms)
+        return;
+    if (held && held->created_ms < op->created_ms)
+        held = NULL;
+    while (*at && str_cmp((*at)->operation->name, op->name) < 0)
+        at = &(*at)->next;
+    kept = arena_alloc(p->arena, sizeof(*kept));
+    *kept = (struct newest_operations){ op->created_ms, op, *at };
+    *at = kept;
+    map_put(newest, key, held);
+}
+
+bool plan_is_accounted(const struct slot *s, const struct observed_operation *operation)
+{
+    struct str rest = s->now.operation;
+    struct str name;
+
+    while (str_split(&rest, ',', &name))
+        if (str_eq(name, operation->name))
+            return true;
+    return str_eq(rest, operation->name);
+}
+
+void plan_account(struct planner *p, struct slot *s)
+{
+    struct strbuf names = strbuf_new(p->arena, 64);
+
+    if (!s->newest)
+        return;
+    for (const struct newest_operations *n = s->newest; n; n = n->next)
+        strbuf_fmt(&names, "%s%.*s", names.len ? "," : "", STR_ARG(n->operation->name));
+    s->now.operation = strbuf_str(&names);
+}
+
+/* What is news comes first, and of that what failed: that another one ended well says nothing. */
+static const struct observed_operation *to_look_at(const struct slot *s)
+{
+    const struct observed_operation *best = NULL;
+    int best_worth = -1;
+
+    for (const struct newest_operations *n = s->newest; n; n = n->next) {
+        int worth = plan_is_accounted(s, n->operation)              ? 0
+                    : n->operation->state == OPERATION_FAILED ? 2
+                                                              : 1;
+
+        if (worth >= best_worth) {
+            best = n->operation;
+            best_worth = worth;
+        }
+    }
+    return best;
 }
 
 static struct sight look_at(struct planner *p, struct cluster_part *c)
@@ -124,10 +180,8 @@ static struct sight look_at(struct planner *p, struct cluster_part *c)
     for (uint32_t i = 0; i < o->operations.count; i++) {
         struct observed_operation *op = &o->operations.items[i];
         struct str key = key2(p->arena, op->namespace_, op->release_name);
-        const struct observed_operation *held = map_get(sight.operations, key);
 
-        if (!held || is_newer(op, held))
-            map_put(sight.operations, key, op);
+        keep_newest(p, sight.operations, key, op);
         if (op->state == OPERATION_RUNNING) {
             map_put(sight.running, key, op);
             c->busy++;
@@ -153,7 +207,8 @@ static struct slot *add_slot(struct planner *p, uint32_t cluster, const struct s
     slot.now.release_name = names.release_name;
     slot.now.last_known = DEPLOYMENT_UNKNOWN;
     slot.app = map_get(sight->apps, key);
-    slot.operation = map_get(sight->operations, key);
+    slot.newest = map_get(sight->operations, key);
+    slot.operation = to_look_at(&slot);
     slot.running = map_get(sight->running, key);
     map_put(taken, key, c);
     /* What waits for a repository that was asked for takes no operation. */

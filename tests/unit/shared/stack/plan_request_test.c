@@ -205,6 +205,28 @@ static void frees_locks(void **state)
     (void)state;
 }
 
+/* Times of creation are whole seconds. */
+static void tells_operations_of_one_second_apart(void **state)
+{
+    static const struct request_row rows[] = {
+        { "a failure right after another operation of the release is seen", "db", NULL, NULL,
+          "cluster a; uninstall db@a z succeeded; plan; op db@a a failed; log db@a a no; plan", "",
+          "db@a=Failed/InstallFailed", "install failed: no" },
+        { "it counts once", "db", "\"onFailure\":\"Stop\"", NULL,
+          "cluster a; uninstall db@a z succeeded; plan; op db@a a failed; log db@a a no; plan; plan", "",
+          "db@a=Failed/InstallFailed", NULL },
+        { "what ended well beside it says nothing", "db", NULL, NULL,
+          "cluster a; plan; op db@a a failed; log db@a a no; op db@a b succeeded; plan", "",
+          "db@a=Failed/InstallFailed", "install failed: no" },
+        { "a later one is news", "db", NULL, NULL,
+          "cluster a; uninstall db@a z succeeded; plan; +1s; op db@a a failed; log db@a a no; plan", "",
+          "db@a=Failed/InstallFailed", "install failed: no" },
+    };
+
+    CHECK_ALL(rows);
+    (void)state;
+}
+
 #define WAVES "\"rollout\":{\"waves\":[{\"name\":\"one\",\"selector\":{\"matchLabels\":{\"id\":\"b\"}}," \
               "\"pause\":\"10m\"}]}"
 
@@ -369,6 +391,7 @@ int main(void)
         cmocka_unit_test(accounts_for_requests),
         cmocka_unit_test(frees_locks),
         cmocka_unit_test(rolls_out),
+        cmocka_unit_test(tells_operations_of_one_second_apart),
         cmocka_unit_test(rolls_out_changes),
         cmocka_unit_test(tells_nothing_of_secrets_that_changed),
         cmocka_unit_test(asks_for_no_more_than_rancher_takes),
