@@ -68,6 +68,8 @@ static void look_for_certificate(struct serving *serving)
                  LOG_Z("error", err.text));
     }
     serving->certificate_refused = found < 0;
+    metrics_set(serving->metrics, WEBHOOK_CERTIFICATE_REFUSED, NULL, found < 0);
+    health_note(serving->health, CHECK_CERTIFICATE, found < 0 ? str_of(err.text) : STR(""));
 }
 
 /* By wall time, because that is what clients judge the certificate by. */
@@ -76,7 +78,7 @@ static void tell_certificate(struct serving *serving)
     int64_t not_after_ms = tls_source_not_after_ms(serving->tls);
     bool ending = not_after_ms - clock_wall_ms(system_clock()) < CERTIFICATE_LAST_MS;
 
-    metrics_set(serving->metrics, WEBHOOK_CERTIFICATE_NOT_AFTER, NULL, (double)not_after_ms / 1000);
+    metrics_set(serving->metrics, WEBHOOK_CERTIFICATE_EXPIRY, NULL, (double)not_after_ms / 1000);
     health_set(serving->health, CHECK_CERTIFICATE,
                ending ? STR("the certificate in use is expired or about to be; renew the one in "
                             "--tls-cert-file")

@@ -124,6 +124,17 @@ static struct str subject_text(struct arena *arena, const X509 *certificate)
     return str_shown(arena, str_make(at, len > 0 ? (size_t)len : 0), SUBJECT_BYTES_MAX);
 }
 
+struct tls_facts tls_facts_of(struct arena *arena, X509 *certificate)
+{
+    return (struct tls_facts){
+        .subject = subject_text(arena, certificate),
+        .serial = serial_hex(arena, certificate),
+        .not_before_ms = tls_time_ms(X509_get0_notBefore(certificate)),
+        .not_after_ms = tls_time_ms(X509_get0_notAfter(certificate)),
+        .is_ca = X509_check_ca(certificate) != 0,
+    };
+}
+
 int tls_inspect(struct arena *arena, struct str pem, struct tls_facts *ret_facts,
                 struct error *err)
 {
@@ -131,12 +142,6 @@ int tls_inspect(struct arena *arena, struct str pem, struct tls_facts *ret_facts
 
     if (!certificate)
         return -1;
-    *ret_facts = (struct tls_facts){
-        .subject = subject_text(arena, certificate),
-        .serial = serial_hex(arena, certificate),
-        .not_before_ms = tls_time_ms(X509_get0_notBefore(certificate)),
-        .not_after_ms = tls_time_ms(X509_get0_notAfter(certificate)),
-        .is_ca = X509_check_ca(certificate) != 0,
-    };
+    *ret_facts = tls_facts_of(arena, certificate);
     return 0;
 }

@@ -64,6 +64,23 @@ struct tls_facts {
 int tls_inspect(struct arena *arena, struct str pem, struct tls_facts *ret_facts,
                 struct error *err);
 
+struct tls_certificate {
+    struct str pem; /* this one alone, as OpenSSL writes it: equal certificates have equal text */
+    struct tls_facts facts;
+};
+
+LIST_DEFINE(tls_certificates, struct tls_certificate)
+
+/* The certificates of a PEM text, in order, at most `most`; those that cannot be read are left out. */
+struct tls_certificates tls_split(struct arena *arena, struct str pem, uint32_t most);
+
+/* Does a client that believes `ca` alone believe a server that shows `chain`, leaf first? Dates and
+ * names do not count. */
+bool tls_verifies(struct str chain, struct str ca);
+
+/* Is the first certificate made out to all these names and addresses? */
+bool tls_serves(struct arena *arena, struct str pem, const struct str_list *dns_names,
+                const struct str_list *addresses);
 
 /* Do the first certificate and the key belong together? -1: what is wrong with which of them. */
 int tls_check_pair(const struct tls_pair *pair, struct error *err);

@@ -13,6 +13,7 @@ enum { REASON_BYTES = 512, NEVER_BEAT = -1 };
 struct check {
     const char *name;
     char reason[REASON_BYTES]; /* "" = fine */
+    char note[REASON_BYTES];   /* while it is fine; "" = nothing to say */
 };
 
 struct health {
@@ -36,14 +37,14 @@ static void answer_any(struct http_exchange *exchange, void *context)
 
 static const struct http_route routes[] = { { "", "/*", 0, answer_any, "health" } };
 
-static void copy_reason(struct check *check, struct str reason)
+static void copy_words(char to[REASON_BYTES], struct str words)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct str shown = str_shown(arena, reason, sizeof(check->reason) - 8);
-    size_t len = shown.len < sizeof(check->reason) ? shown.len : sizeof(check->reason) - 1;
+    struct str shown = str_shown(arena, words, REASON_BYTES - 8);
+    size_t len = shown.len < REASON_BYTES ? shown.len : REASON_BYTES - 1;
 
-    memcpy(check->reason, shown.at, len);
-    check->reason[len] = '\0';
+    memcpy(to, shown.at, len);
+    to[len] = '\0';
 }
 
 struct health *health_create(const char *address, uint16_t port, const char *const *check_names,
@@ -58,7 +59,7 @@ struct health *health_create(const char *address, uint16_t port, const char *con
     health->checks = mem_alloc(sizeof(*health->checks) * (check_count ? check_count : 1));
     for (uint32_t i = 0; i < check_count; i++) {
         health->checks[i].name = check_names[i];
-        copy_reason(&health->checks[i], STR("starting"));
+        copy_words(health->checks[i].reason, STR("starting"));
     }
 
     struct http_server_options options = {
@@ -96,7 +97,16 @@ void health_set(struct health *health, uint32_t check, struct str reason)
     if (check >= health->check_count)
         return;
     pthread_mutex_lock(&health->lock);
-    copy_reason(&health->checks[check], reason);
+    copy_words(health->checks[check].reason, reason);
+    pthread_mutex_unlock(&health->lock);
+}
+
+void health_note(struct health *health, uint32_t check, struct str note)
+{
+    if (check >= health->check_count)
+        return;
+    pthread_mutex_lock(&health->lock);
+    copy_words(health->checks[check].note, note);
     pthread_mutex_unlock(&health->lock);
 }
 
@@ -115,10 +125,10 @@ void health_shutting_down(struct health *health)
 }
 
 /* One line of the page; gives whether the check is fine. */
-static bool put_check(struct strbuf *page, const char *name, const char *reason)
+static bool put_check(struct strbuf *page, const char *name, const char *reason, const char *note)
 {
     if (reason[0] == '\0')
-        strbuf_fmt(page, "[+]%s ok\n", name);
+        strbuf_fmt(page, "[+]%s ok%s%s\n", name, note[0] ? "; note: " : "", note);
     else
         strbuf_fmt(page, "[-]%s failed: %s\n", name, reason);
     return reason[0] == '\0';
@@ -147,9 +157,10 @@ static struct health_view take_view(struct health *health, struct arena *arena)
 
 static bool put_alive(const struct health_view *view, struct strbuf *page)
 {
-    bool fine = put_check(page, "ping", "");
+    bool fine = put_check(page, "ping", "", "");
 
-    return put_check(page, "loop", view->late ? "the event loop did not turn in time" : "") && fine;
+    return put_check(page, "loop", view->late ? "the event loop did not turn in time" : "",
+                     "") && fine;
 }
 
 static bool put_ready(const struct health_view *view, struct strbuf *page)
@@ -157,8 +168,10 @@ static bool put_ready(const struct health_view *view, struct strbuf *page)
     bool fine = put_alive(view, page);
 
     for (uint32_t i = 0; i < view->check_count; i++)
-        fine = put_check(page, view->checks[i].name, view->checks[i].reason) && fine;
-    return put_check(page, "shutdown", view->shutting_down ? "shutting down" : "") && fine;
+        fine = put_check(page, view->checks[i].name, view->checks[i].reason,
+                         view->checks[i].note) && fine;
+    return put_check(page, "shutdown", view->shutting_down ? "shutting down" : "", "") &&
+           fine;
 }
 
 static void answer_probe(struct health *health, struct http_exchange *exchange, const char *name,

@@ -18,6 +18,8 @@ AUTO_DEFINE(health_free, struct health *)
 uint16_t health_port(const struct health *health);
 /* reason "" = fine. Any thread. */
 void health_set(struct health *health, uint32_t check, struct str reason);
+/* Fine, and yet somebody should know: `?verbose` shows it. "" = nothing. */
+void health_note(struct health *health, uint32_t check, struct str note);
 /* Liveness: /healthz fails from now on unless health_beat was called within `within_ms`. */
 void health_beat(struct health *health, int64_t now_ms, int64_t within_ms);
 /* Going down: /readyz fails, /healthz does not. */
