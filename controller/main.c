@@ -3,6 +3,7 @@
  * The client of the lease is fenced by nothing; those of the management cluster's API and of
  * Rancher send no change unless the lease is held. Followers read, and do not act. */
 #include "base/limits.h"
+#include "controller/certificates/certificates.h"
 #include "controller/metrics.h"
 #include "controller/options.h"
 #include "controller/reconcile/stack.h"
@@ -41,6 +42,7 @@ struct running {
     struct rancher_client *rancher;
     struct recorder *recorder;
     struct stack_reconciler *stacks;
+    struct certificates *certificates; /* NULL: others see to them */
     struct leader *leader;
     struct signal_watch *signals;
     struct loop_timer *tick;
@@ -93,6 +95,7 @@ static void began(void *context)
     log_info(running->log, "leading", LOG_STR("identity", running->options->identity));
     metrics_set(running->metrics, CONTROLLER_LEADER, NULL, 1);
     stack_reconciler_pause(running->stacks, false);
+    certificates_pause(running->certificates, false);
 }
 
 static void lost(void *context)
@@ -103,6 +106,7 @@ static void lost(void *context)
               LOG_STR("identity", running->options->identity));
     metrics_set(running->metrics, CONTROLLER_LEADER, NULL, 0);
     stack_reconciler_pause(running->stacks, true);
+    certificates_pause(running->certificates, true);
     running->code = PROGRAM_FAILED;
     loop_stop(running->loop);
 }
@@ -142,6 +146,7 @@ static void on_signal(void *context, int number)
     running->stop_at_ms = loop_now_ms(running->loop) + STOP_WAIT_MS;
     health_shutting_down(running->health);
     stack_reconciler_pause(running->stacks, true);
+    certificates_pause(running->certificates, true);
     loop_timer_set(running->stopping, 0);
 }
 
@@ -231,6 +236,18 @@ static void start_parts(struct running *running, uint64_t seed)
         .plain_http_allowed = options->plain_http_allowed,
         .seed = seed,
     });
+    if (options->own_certificates)
+        running->certificates = certificates_create(&(struct certificates_options){
+            .loop = running->loop,
+            .clock = system_clock(),
+            .api = running->api,
+            .recorder = running->recorder,
+            .log = running->log,
+            .metrics = running->metrics,
+            .names = options->certificate_names,
+            .policy = options->certificate_policy,
+            .seed = seed,
+        });
     if (options->leader_elect)
         running->leader = leader_create(&(struct leader_options){
             .client = running->lease_client,
@@ -255,6 +272,7 @@ static void end(struct running *running)
     signal_watch_free(running->signals);
     loop_timer_free(running->tick);
     loop_timer_free(running->stopping);
+    certificates_free(running->certificates);
     stack_reconciler_free(running->stacks);
     recorder_free(running->recorder);
     leader_free(running->leader);

@@ -5,6 +5,7 @@
 #include "io/file.h"
 #include "kube/names.h"
 
+#include <arpa/inet.h>
 #include <unistd.h>
 
 enum flag_id {
@@ -141,6 +142,101 @@ static int read_lease(struct arena *arena, const struct flag_values *flags, uint
     return 0;
 }
 
+/* The webhook's own certificates. */
+
+static int check_names(const struct flag_values *flags, struct error *err)
+{
+    static const enum flag_id ids[] = { FLAG_WEBHOOK_SERVICE, FLAG_WEBHOOK_CONFIGURATION,
+                                        FLAG_WEBHOOK_SECRET, FLAG_WEBHOOK_CA_SECRET };
+
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        const char *wrong = kube_not_dns1123_subdomain(text_of(flags, ids[i]));
+
+        if (wrong)
+            return error_set(err, ERROR_BAD_REQUEST, "%s: '%.*s': %s", flags->values[ids[i]].from,
+                             STR_ARG(text_of(flags, ids[i])), wrong);
+    }
+    if (str_eq(text_of(flags, FLAG_WEBHOOK_SECRET), text_of(flags, FLAG_WEBHOOK_CA_SECRET)))
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--webhook-secret and --webhook-ca-secret name one Secret; the CA's key "
+                         "is not for the webhook: name two");
+    return 0;
+}
+
+static int read_policy(const struct flag_values *flags, struct serving_policy *ret_policy,
+                       struct error *err)
+{
+    const struct serving_policy policy = {
+        .leaf_lifetime_ms = flags->values[FLAG_WEBHOOK_LIFETIME].number,
+        .leaf_renew_before_ms = flags->values[FLAG_WEBHOOK_RENEW_BEFORE].number,
+        .ca_lifetime_ms = flags->values[FLAG_WEBHOOK_CA_LIFETIME].number,
+        .ca_renew_before_ms = flags->values[FLAG_WEBHOOK_CA_RENEW_BEFORE].number,
+        .settle_ms = flags->values[FLAG_WEBHOOK_SETTLE].number,
+    };
+
+    if (policy.leaf_renew_before_ms >= policy.leaf_lifetime_ms)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--webhook-certificate-renew-before is not shorter than "
+                         "--webhook-certificate-lifetime: it would be renewed without end");
+    if (policy.ca_renew_before_ms >= policy.ca_lifetime_ms)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--webhook-ca-renew-before is not shorter than --webhook-ca-lifetime: the "
+                         "CA would be renewed without end");
+    /* What a CA signs last must outlive the handing over to the next. */
+    if (policy.ca_renew_before_ms < policy.leaf_lifetime_ms + 2 * policy.settle_ms)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--webhook-ca-renew-before is shorter than --webhook-certificate-lifetime "
+                         "and twice --webhook-ca-settle: certificates would end with their CA");
+    *ret_policy = policy;
+    return 0;
+}
+
+static void add_names(struct arena *arena, struct str text, struct certificate_names *names)
+{
+    struct str part;
+
+    while (text.len && str_split(&text, ',', &part)) {
+        unsigned char bytes[sizeof(struct in6_addr)];
+        const char *z = str_z(arena, str_trim(part));
+        bool is_address =
+            inet_pton(AF_INET, z, bytes) == 1 || inet_pton(AF_INET6, z, bytes) == 1;
+
+        str_list_push(is_address ? &names->addresses : &names->dns_names, str_of(z));
+    }
+}
+
+static int read_certificates(struct arena *arena, const struct flag_values *flags,
+                             struct options *options, struct error *err)
+{
+    struct str namespace_ = text_of(flags, FLAG_WEBHOOK_NAMESPACE);
+    struct str service = text_of(flags, FLAG_WEBHOOK_SERVICE);
+    struct certificate_names names = {
+        .namespace_ = namespace_.len ? namespace_ : options->lease_namespace,
+        .ca_secret = text_of(flags, FLAG_WEBHOOK_CA_SECRET),
+        .leaf_secret = text_of(flags, FLAG_WEBHOOK_SECRET),
+        .configuration = text_of(flags, FLAG_WEBHOOK_CONFIGURATION),
+        .dns_names = str_list_new(arena, 4),
+        .addresses = str_list_new(arena, 4),
+    };
+
+    options->own_certificates = str_eq(text_of(flags, FLAG_WEBHOOK_CERTIFICATES), STR("own"));
+    if (!options->own_certificates)
+        return 0;
+    if (kube_not_dns1123_label(names.namespace_))
+        return error_set(err, ERROR_BAD_REQUEST, "--webhook-namespace: '%.*s': %s",
+                         STR_ARG(names.namespace_), kube_not_dns1123_label(names.namespace_));
+    if (check_names(flags, err) < 0 ||
+        read_policy(flags, &options->certificate_policy, err) < 0)
+        return -1;
+    str_list_push(&names.dns_names, str_fmt(arena, "%.*s.%.*s.svc", STR_ARG(service),
+                                            STR_ARG(names.namespace_)));
+    str_list_push(&names.dns_names, str_fmt(arena, "%.*s.%.*s.svc.cluster.local", STR_ARG(service),
+                                            STR_ARG(names.namespace_)));
+    add_names(arena, text_of(flags, FLAG_WEBHOOK_NAMES), &names);
+    options->certificate_names = names;
+    return 0;
+}
+
 int options_read(struct arena *arena, const struct flag_values *flags, uint64_t seed,
                  struct options *ret_options, struct error *err)
 {
@@ -171,7 +267,8 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
         return error_wrap(err, "%s", flags->values[FLAG_METRICS_LISTEN].from);
     if (read_rancher(arena, flags, &options.rancher, err) < 0 ||
         read_api(arena, flags, &options.api, err) < 0 ||
-        read_lease(arena, flags, seed, &options, err) < 0)
+        read_lease(arena, flags, seed, &options, err) < 0 ||
+        read_certificates(arena, flags, &options, err) < 0)
         return -1;
     *ret_options = options;
     return 0;

@@ -3,6 +3,7 @@
 #ifndef HERD_CONTROLLER_OPTIONS_H
 #define HERD_CONTROLLER_OPTIONS_H
 
+#include "controller/certificates/wire.h"
 #include "io/program.h"
 #include "runtime/kubeconfig.h"
 
@@ -21,6 +22,9 @@ struct options {
     struct str lease_namespace;
     struct str lease_name;
     struct str identity;
+    bool own_certificates;
+    struct certificate_names certificate_names;
+    struct serving_policy certificate_policy;
     const char *listen_host;
     uint16_t listen_port;
     bool version;

@@ -50,6 +50,11 @@ YAML
 of_chart --set webhook.knownClusters=true >"$state/got-more"
 ok same "$state/want-more" "$state/got-more"
 
+row "with a CA of its own it renders the overlay own-ca"
+{ of_folders manifests/overlays/own-ca | without Namespace/herd-system; objects_of "$state/crds.yaml"; } | sort >"$state/want-more"
+of_chart --set certificates.provider=own >"$state/got-more"
+ok same "$state/want-more" "$state/got-more"
+
 row "each image, registry, digest and argument goes where it belongs"
 of_chart --set global.cattle.systemDefaultRegistry=r.example.com --set image.repository=team/herd --set image.tag=v9 \
   --set 'image.pullSecrets={puller}' --set allowPlainHttpRepos=true --set watchNamespace=team \
