@@ -121,10 +121,11 @@ static int open_admin(struct arena *arena, const char *folder, int64_t now_ms,
     return write_pair(arena, folder, "admin", ret_pair, err);
 }
 
-static int open_token(struct arena *arena, const char *folder, struct str *ret_token,
-                      struct error *err)
+/* Random hex digits that are kept in a file. */
+static int open_secret(struct arena *arena, const char *folder, const char *name,
+                       struct str *ret_token, struct error *err)
 {
-    const char *file = in_folder(arena, folder, "admin.token");
+    const char *file = in_folder(arena, folder, name);
     unsigned char random[TOKEN_BYTES];
     struct strbuf token = strbuf_new(arena, 2 * TOKEN_BYTES);
     struct str kept;
@@ -137,7 +138,8 @@ static int open_token(struct arena *arena, const char *folder, struct str *ret_t
             return 0;
     }
     if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-        return error_set(err, ERROR_INTERNAL, "no random bytes for a token: %s", strerror(errno));
+        return error_set(err, ERROR_INTERNAL, "no random bytes for %s: %s", name,
+                         strerror(errno));
     for (size_t i = 0; i < sizeof(random); i++)
         strbuf_fmt(&token, "%02x", random[i]);
     *ret_token = strbuf_str(&token);
@@ -159,7 +161,8 @@ int credentials_open(struct arena *arena, const char *folder, const struct clock
     if (open_ca(arena, folder, now_ms, &ca, err) != 0 ||
         issue_server(arena, folder, now_ms, hosts, &ca, err) != 0 ||
         open_admin(arena, folder, now_ms, &ca, &c.admin, err) != 0 ||
-        open_token(arena, folder, &c.token, err) != 0)
+        open_secret(arena, folder, "admin.token", &c.token, err) != 0 ||
+        open_secret(arena, folder, "accounts.key", &c.accounts_key, err) != 0)
         return -1;
     c.ca_pem = ca.certificate_pem;
     *ret_credentials = c;

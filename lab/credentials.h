@@ -2,7 +2,7 @@
  * token.
  *
  * Made at the first start and kept in the data folder: ca.crt, ca.key, tls.crt, tls.key,
- * admin.crt, admin.key, admin.token. The server's pair is issued anew at each start, so that it
+ * admin.crt, admin.key, admin.token, accounts.key. The server's pair is issued anew at each start, so that it
  * always carries the addresses that are listened on. */
 #ifndef HERD_LAB_CREDENTIALS_H
 #define HERD_LAB_CREDENTIALS_H
@@ -14,6 +14,7 @@ struct credentials {
     struct str ca_pem;
     struct tls_pair admin;
     struct str token;
+    struct str accounts_key; /* signs tokens of ServiceAccounts */
     const char *ca_file;
     const char *certificate_file; /* of the server */
     const char *key_file;

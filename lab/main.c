@@ -163,7 +163,6 @@ static int serve_ports(const struct settings *s, const struct flag_values *flags
         .log = log,
         .tls = tls,
         .ca_pem = credentials->ca_pem,
-        .token = credentials->token,
         .host = s->host,
         .rancher_host = s->rancher_host,
         .port = s->port,
@@ -211,6 +210,8 @@ static int serve_from(const struct settings *s, const struct flag_values *flags,
     str_list_push(&hosts, str_of(s->rancher_host));
     if (credentials_open(arena, s->data, system_clock(), &hosts, &credentials, err) != 0)
         return -1;
+    api_options.token_key = credentials.accounts_key;
+    api_options.admin_token = credentials.token;
 
     AUTO(api_free) struct api *api = api_create(&api_options, err);
 

@@ -1,5 +1,5 @@
 /* server.c: who asks (authentication), and to whom the question goes. What callers may do is
- * decided behind api_handle; the Rancher port knows its own tokens. */
+ * decided behind api_handle and api_allows; the Rancher port knows its own tokens. */
 #include "lab/server.h"
 
 #include "base/memory.h"
@@ -36,7 +36,6 @@ struct server {
     struct api *api;
     struct estate *estate;
     struct log *log;
-    struct str token;
     atomic_bool ready;
     struct metrics *metrics;
     struct http_server *kubernetes, *rancher;
@@ -54,16 +53,6 @@ static void answer_status(struct http_exchange *exchange, int code, const char *
                         message, reason, code));
 }
 
-/* Equal in a time that does not depend on where they differ. */
-static bool same_secret(struct str a, struct str b)
-{
-    unsigned differ = a.len != b.len;
-
-    for (size_t i = 0; i < a.len && i < b.len; i++)
-        differ |= (unsigned char)a.at[i] ^ (unsigned char)b.at[i];
-    return differ == 0;
-}
-
 static void add_groups(struct api_caller *caller, struct str groups)
 {
     struct str group;
@@ -73,28 +62,30 @@ static void add_groups(struct api_caller *caller, struct str groups)
             str_list_push(&caller->groups, group);
 }
 
-/* By bearer token, else by client certificate. A wrong token is refused, certificate or not. */
+/* By bearer token, else by client certificate, else nobody known. A wrong token is refused,
+ * certificate or not. */
 static bool authenticate(const struct server *server, const struct http_exchange *exchange,
                          struct api_caller *ret_caller)
 {
     const struct http_exchange_view *view = http_view(exchange);
     struct str header = http_header(exchange, "Authorization");
     struct str scheme = STR("Bearer ");
-    struct api_caller caller = { { "", 0 }, str_list_new(view->arena, 4) };
+    struct api_caller caller = { .groups = str_list_new(view->arena, 4) };
+    struct error err;
 
-    if (header.len) {
-        if (!str_starts(header, scheme) ||
-            !same_secret(str_trim(str_slice(header, scheme.len, header.len)), server->token))
-            return false;
-        caller.user = STR("herd-lab-admin");
-        str_list_push(&caller.groups, STR("system:masters"));
-    } else if (view->client_name.len) {
+    if (header.len)
+        return str_starts(header, scheme) &&
+               api_authenticate(server->api, view->arena, STR("local"),
+                                str_trim(str_slice(header, scheme.len, header.len)), ret_caller,
+                                &err) == 0;
+    if (view->client_name.len) {
         caller.user = view->client_name;
         add_groups(&caller, view->client_groups);
+        str_list_push(&caller.groups, STR("system:authenticated"));
     } else {
-        return false;
+        caller.user = STR("system:anonymous");
+        str_list_push(&caller.groups, STR("system:unauthenticated"));
     }
-    str_list_push(&caller.groups, STR("system:authenticated"));
     *ret_caller = caller;
     return true;
 }
@@ -108,14 +99,6 @@ static void on_kubernetes(struct http_exchange *exchange, void *context)
         answer_status(exchange, 401, "Unauthorized", "Unauthorized");
     else
         api_handle(server->api, exchange, STR("local"), http_view(exchange)->path, &caller);
-}
-
-static void on_version(struct http_exchange *exchange, void *context)
-{
-    static const struct api_caller anonymous = { STR_INIT("system:anonymous"), { 0 } };
-    struct server *server = context;
-
-    api_handle(server->api, exchange, STR("local"), STR("/version"), &anonymous);
 }
 
 static void on_health(struct http_exchange *exchange, void *context)
@@ -147,6 +130,8 @@ static void on_metrics(struct http_exchange *exchange, void *context)
         answer_status(exchange, 401, "Unauthorized", "Unauthorized");
         return;
     }
+    if (!api_allows(server->api, exchange, STR("local"), &caller))
+        return;
     metrics_set(server->metrics, LAB_CONNECTIONS, (struct str[]){ STR("kubernetes") },
                 http_server_connections(server->kubernetes));
     metrics_set(server->metrics, LAB_CONNECTIONS, (struct str[]){ STR("rancher") },
@@ -166,7 +151,7 @@ static const struct http_route kubernetes_routes[] = {
     { "GET", "/healthz", 0, on_health, "healthz" },
     { "GET", "/livez", 0, on_health, "livez" },
     { "GET", "/readyz", 0, on_health, "readyz" },
-    { "GET", "/version", 0, on_version, "version" },
+    { "GET", "/version", 0, on_kubernetes, "version" },
     { "GET", "/metrics", 0, on_metrics, "metrics" },
     { "", "/*", BODY_MAX, on_kubernetes, "kubernetes" },
 };
@@ -229,7 +214,6 @@ struct server *server_create(const struct server_options *options, struct error 
     server->api = options->api;
     server->estate = options->estate;
     server->log = options->log;
-    server->token = options->token;
     server->metrics = metrics_create(metric_rows, LAB_METRIC_COUNT);
     metrics_set(server->metrics, LAB_BUILD_INFO, (struct str[]){ STR(HERD_VERSION) }, 1);
     kubernetes.address = options->host;

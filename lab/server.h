@@ -15,7 +15,6 @@ struct server_options {
     struct log *log;
     struct tls_source *tls;
     struct str ca_pem; /* client certificates of this CA are believed */
-    struct str token;  /* the administrator's */
     const char *host, *rancher_host;
     uint16_t port, rancher_port;
     uint32_t connections_max;

@@ -5,6 +5,7 @@
 #include "lab/apiserver/collector.h"
 #include "lab/apiserver/janitor.h"
 #include "lab/apiserver/object.h"
+#include "lab/apiserver/roles.h"
 #include "lab/apiserver/webhook_caller.h"
 #include "text/patch.h"
 #include "text/yaml.h"
@@ -25,7 +26,7 @@ int request_begin(struct api *api, struct arena *arena, struct str cluster,
                   const struct kube_resource *resource, struct request *ret_request,
                   struct error *err)
 {
-    static const struct api_caller lab = { STR_INIT("system:lab"), { 0 } };
+    static const struct api_caller lab = { .user = STR_INIT("system:lab") };
     struct catalog *catalog = request_catalog(api, arena, cluster);
     const struct kind *kind = catalog ? catalog_find(catalog, resource->group, resource->version,
                                                      resource->plural)
@@ -86,7 +87,8 @@ static int load(struct api *api, struct error *err)
         return -1;
     for (uint32_t i = 0; i < clusters.count; i++) {
         registry_add_cluster(api->registry, clusters.items[i]);
-        if (load_definitions(api, clusters.items[i], err) != 0)
+        if (load_definitions(api, clusters.items[i], err) != 0 ||
+            roles_bootstrap(api, clusters.items[i], err) != 0)
             return -1;
     }
     return 0;
@@ -98,12 +100,16 @@ struct api *api_create(const struct api_options *options, struct error *err)
     struct store_options store = { options->data_folder, options->clock, feed_options };
 
     pthread_mutex_init(&api->lock, NULL);
+    pthread_mutex_init(&api->aggregation, NULL);
     api->clock = options->clock;
     api->log = options->log;
     api->arena = arena_create(0);
     api->builtin = builtin_new(api->arena);
     api->services = dict_create();
     api->registry = registry_create(api->builtin);
+    api->roles = roles_create();
+    api->token_key = str_dup(api->arena, options->token_key);
+    api->admin_token = str_dup(api->arena, options->admin_token);
     api->store = store_create(&store, err);
     if (!api->store)
         return NULL;
@@ -126,9 +132,11 @@ void api_free(struct api *api)
     collector_free(api->collector);
     webhook_caller_free(api->caller);
     registry_free(api->registry);
+    roles_free(api->roles);
     store_free(api->store);
     dict_free(api->services);
     arena_free(api->arena);
+    pthread_mutex_destroy(&api->aggregation);
     pthread_mutex_destroy(&api->lock);
     mem_free(api);
 }
@@ -188,7 +196,7 @@ int api_add_cluster(struct api *api, struct str cluster, struct error *err)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (make_namespace(api, cluster, names[i], err) != 0)
             return -1;
-    return 0;
+    return roles_bootstrap(api, cluster, err);
 }
 
 static int replace_spec(struct request *rq, void *context, const struct value *now,

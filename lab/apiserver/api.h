@@ -9,7 +9,7 @@
 
 #include "io/http_server.h"
 #include "kube/resource.h"
-#include "text/json.h"
+#include "text/value.h"
 
 struct api;
 
@@ -18,6 +18,8 @@ struct api_options {
     const struct clock *clock;
     struct log *log;
     uint64_t seed; /* of uids and generated names */
+    struct str token_key;   /* a secret that signs tokens of ServiceAccounts; "" = none are given */
+    struct str admin_token; /* bearer token of the administrator, "" = none */
 };
 
 struct api *api_create(const struct api_options *options, struct error *err);
@@ -34,7 +36,14 @@ void api_close_watches(struct api *api);
 struct api_caller {
     struct str user;
     struct str_list groups;
+    struct str uid;            /* "" = none */
+    const struct value *extra; /* what else is known: names with lists of texts; NULL = nothing */
 };
+
+/* Whose a bearer token is: the administrator's, or a ServiceAccount's of the cluster. -1: what is
+ * wrong with it. */
+int api_authenticate(struct api *api, struct arena *arena, struct str cluster, struct str token,
+                     struct api_caller *ret_caller, struct error *err);
 
 /* A cluster's API begins to exist, with namespaces default, kube-system, kube-public and
  * kube-node-lease, and the kinds that every cluster serves. Idempotent. */
@@ -46,6 +55,11 @@ int api_add_definition(struct api *api, struct str cluster, struct str definitio
 /* Answer one request. `path` is what stands behind the cluster's prefix: "/api/v1/...". */
 void api_handle(struct api *api, struct http_exchange *exchange, struct str cluster,
                 struct str path, const struct api_caller *caller);
+
+/* May the caller ask what the exchange asks? If not, that was answered. For paths that are served
+ * elsewhere, such as /metrics. */
+bool api_allows(struct api *api, struct http_exchange *exchange, struct str cluster,
+                const struct api_caller *caller);
 
 /* The same verbs for the lab's own parts. Objects are JSON text in the arena. Failures are those
  * that HTTP would answer with (NOT_FOUND, ALREADY_EXISTS, CONFLICT, INVALID, ...). */

@@ -21,6 +21,8 @@ static const struct schema *type_of_body(const struct request *rq)
 {
     if (rq->verb == VERB_DELETE || rq->verb == VERB_DELETE_COLLECTION)
         return map_get(rq->api->builtin->types, STR("DeleteOptions"));
+    if (str_eq(rq->sub_resource, STR("token")))
+        return map_get(rq->api->builtin->types, STR("TokenRequest"));
     return rq->kind->schema;
 }
 

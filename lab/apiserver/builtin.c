@@ -37,6 +37,7 @@ enum { CLUSTER, NAMESPACED };
 #define LABEL_NAME KIND_LABEL_NAME
 #define PATH_NAME KIND_PATH_NAME
 #define SCALE KIND_SCALE
+#define TOKEN KIND_TOKEN
 
 static const struct kind_row {
     const char *group, *version, *plural, *singular, *kind, *short_names, *categories;

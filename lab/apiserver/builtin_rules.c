@@ -1,5 +1,6 @@
 /* builtin_rules.c: what the registries of the built-in kinds do beyond their types: the defaults
  * that others rely on, and the checks whose refusals people meet. */
+#include "lab/apiserver/builtin_roles.h"
 #include "lab/apiserver/service.h"
 
 #include "text/base64.h"
@@ -124,6 +125,8 @@ void builtin_default(struct arena *arena, const struct kind *kind, struct value 
         default_service(arena, object);
     else if (is(kind, "pods"))
         default_pod(arena, object);
+    else
+        roles_default(arena, kind, object);
 }
 
 /* ConfigMap and Secret: keys, and what immutable means. */
@@ -244,4 +247,5 @@ void builtin_validate(struct arena *arena, const struct kind *kind, const struct
         check_webhooks(object, found);
     if (is(kind, "services"))
         service_validate(arena, old, object, found);
+    roles_validate(arena, kind, old, object, found);
 }

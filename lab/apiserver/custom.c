@@ -3,6 +3,7 @@
 #include "lab/apiserver/janitor.h"
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/request.h"
+#include "lab/apiserver/roles.h"
 
 static void add_finalizer(struct arena *arena, struct value *object, struct str finalizer)
 {
@@ -98,6 +99,7 @@ void after_write(struct request *rq, enum change_type type, struct str object)
                             json_str(json_walk(json, "spec", "group", NULL)),
                             json_str(json_walk(json, "spec", "names", "plural", NULL)));
     }
+    roles_note(rq);
     if (type == CHANGE_MODIFIED)
         janitor_look(rq->api->janitor, rq->cluster, rq->kind, rq->name);
     if (collector_note(rq->api->collector, rq, type, object))

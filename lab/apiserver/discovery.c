@@ -67,17 +67,32 @@ static void put_resource(struct request *rq, struct json_writer *w, const struct
     json_close_object(w);
 }
 
-static void put_scale(struct request *rq, struct json_writer *w, const struct kind *kind)
+/* Subresources that are objects of another kind. */
+static const struct subresource {
+    unsigned trait;
+    const char *name, *group, *kind, *verbs;
+} subresources[] = {
+    { KIND_SCALE, "scale", "autoscaling", "Scale", "[\"get\",\"patch\",\"update\"]" },
+    { KIND_TOKEN, "token", "authentication.k8s.io", "TokenRequest", "[\"create\"]" },
+};
+
+static void put_subresources(struct request *rq, struct json_writer *w, const struct kind *kind)
 {
-    json_open_object(w);
-    json_field_str(w, "name", str_fmt(rq->arena, "%.*s/scale", STR_ARG(kind->plural)));
-    json_field_str(w, "singularName", STR(""));
-    json_field_bool(w, "namespaced", kind->namespaced);
-    json_field_str(w, "group", STR("autoscaling"));
-    json_field_str(w, "version", STR("v1"));
-    json_field_str(w, "kind", STR("Scale"));
-    put_verbs(w, kind, true);
-    json_close_object(w);
+    for (size_t i = 0; i < sizeof(subresources) / sizeof(subresources[0]); i++) {
+        const struct subresource *sub = &subresources[i];
+
+        if (!kind_has(kind, sub->trait))
+            continue;
+        json_open_object(w);
+        json_field_str(w, "name", str_fmt(rq->arena, "%.*s/%s", STR_ARG(kind->plural), sub->name));
+        json_field_str(w, "singularName", STR(""));
+        json_field_bool(w, "namespaced", kind->namespaced);
+        json_field_str(w, "group", str_of(sub->group));
+        json_field_str(w, "version", STR("v1"));
+        json_field_str(w, "kind", str_of(sub->kind));
+        json_field_raw(w, "verbs", str_of(sub->verbs));
+        json_close_object(w);
+    }
 }
 
 static void put_resource_list(struct request *rq, struct json_writer *w, struct str group,
@@ -99,8 +114,7 @@ static void put_resource_list(struct request *rq, struct json_writer *w, struct 
         put_resource(rq, w, kind, false);
         if (kind_has(kind, KIND_STATUS))
             put_resource(rq, w, kind, true);
-        if (kind_has(kind, KIND_SCALE))
-            put_scale(rq, w, kind);
+        put_subresources(rq, w, kind);
     }
     json_close_array(w);
     json_close_object(w);
@@ -135,8 +149,8 @@ static void put_group(struct request *rq, struct json_writer *w, const struct gr
     json_close_object(w);
 }
 
-static void put_subresource(struct json_writer *w, const struct kind *of, struct str name,
-                            struct str group, struct str version, struct str kind)
+static void put_aggregated_subresource(struct json_writer *w, struct str name, struct str group,
+                                       struct str version, struct str kind, struct str verbs)
 {
     json_open_object(w);
     json_field_str(w, "subresource", name);
@@ -146,8 +160,24 @@ static void put_subresource(struct json_writer *w, const struct kind *of, struct
     json_field_str(w, "version", version);
     json_field_str(w, "kind", kind);
     json_close_object(w);
-    put_verbs(w, of, true);
+    json_field_raw(w, "verbs", verbs);
     json_close_object(w);
+}
+
+static void put_aggregated_subresources(struct json_writer *w, const struct kind *kind)
+{
+    json_put_key(w, STR("subresources"));
+    json_open_array(w);
+    if (kind_has(kind, KIND_STATUS))
+        put_aggregated_subresource(w, STR("status"), kind->group, kind->version, kind->kind,
+                                   STR("[\"get\",\"patch\",\"update\"]"));
+    for (size_t i = 0; i < sizeof(subresources) / sizeof(subresources[0]); i++)
+        if (kind_has(kind, subresources[i].trait))
+            put_aggregated_subresource(w, str_of(subresources[i].name),
+                                       str_of(subresources[i].group), STR("v1"),
+                                       str_of(subresources[i].kind),
+                                       str_of(subresources[i].verbs));
+    json_close_array(w);
 }
 
 /* apidiscovery.k8s.io/v2 APIResourceDiscovery */
@@ -166,15 +196,8 @@ static void put_aggregated(struct json_writer *w, const struct kind *kind)
     put_verbs(w, kind, false);
     put_strings(w, STR("shortNames"), &kind->short_names);
     put_strings(w, STR("categories"), &kind->categories);
-    if (kind_has(kind, KIND_STATUS | KIND_SCALE)) {
-        json_put_key(w, STR("subresources"));
-        json_open_array(w);
-        if (kind_has(kind, KIND_STATUS))
-            put_subresource(w, kind, STR("status"), kind->group, kind->version, kind->kind);
-        if (kind_has(kind, KIND_SCALE))
-            put_subresource(w, kind, STR("scale"), STR("autoscaling"), STR("v1"), STR("Scale"));
-        json_close_array(w);
-    }
+    if (kind_has(kind, KIND_STATUS | KIND_SCALE | KIND_TOKEN))
+        put_aggregated_subresources(w, kind);
     json_close_object(w);
 }
 

@@ -71,10 +71,17 @@ int fail_modified(struct failure *f, const struct failure_subject *of)
                                     "the latest version and try again"));
 }
 
+/* "x is forbidden: why"; of a collection without a name, of a path without anything. */
 int fail_forbidden(struct failure *f, const struct failure_subject *of, struct str why)
 {
-    fail(f, 403, "Forbidden", "%.*s \"%.*s\" is forbidden: %.*s",
-         STR_ARG(qualified(f, of->plural, of->group)), STR_ARG(of->name), STR_ARG(why));
+    if (of->name.len)
+        fail(f, 403, "Forbidden", "%.*s \"%.*s\" is forbidden: %.*s",
+             STR_ARG(qualified(f, of->plural, of->group)), STR_ARG(of->name), STR_ARG(why));
+    else if (of->plural.len)
+        fail(f, 403, "Forbidden", "%.*s is forbidden: %.*s",
+             STR_ARG(qualified(f, of->plural, of->group)), STR_ARG(why));
+    else
+        fail(f, 403, "Forbidden", "forbidden: %.*s", STR_ARG(why));
     details(f, of);
     return -1;
 }

@@ -199,18 +199,13 @@ static int check_sub_resource(struct request *rq)
 
     if (rq->sub_resource.len == 0 || finalize ||
         (str_eq(rq->sub_resource, STR("status")) && kind_has(rq->kind, KIND_STATUS)) ||
-        (str_eq(rq->sub_resource, STR("scale")) && kind_has(rq->kind, KIND_SCALE)))
+        (str_eq(rq->sub_resource, STR("scale")) && kind_has(rq->kind, KIND_SCALE)) ||
+        (str_eq(rq->sub_resource, STR("token")) && kind_has(rq->kind, KIND_TOKEN)))
         return 0;
     fail_not_found(&rq->failure, &subject);
     rq->failure.message = STR("the server could not find the requested resource");
     return -1;
 }
-
-static const char *const verb_names[] = {
-    [VERB_GET] = "get",       [VERB_LIST] = "list",     [VERB_WATCH] = "watch",
-    [VERB_CREATE] = "create", [VERB_UPDATE] = "update", [VERB_PATCH] = "patch",
-    [VERB_DELETE] = "delete", [VERB_DELETE_COLLECTION] = "deletecollection",
-};
 
 static bool find_verb(struct http_request_of_api *h)
 {
@@ -220,7 +215,8 @@ static bool find_verb(struct http_request_of_api *h)
 
     if (str_eq(method, STR("GET")) || str_eq(method, STR("HEAD")))
         rq->verb = query_true(h, "watch") ? VERB_WATCH : one ? VERB_GET : VERB_LIST;
-    else if (str_eq(method, STR("POST")) && !one)
+    else if (str_eq(method, STR("POST")) &&
+             (!one || str_eq(rq->sub_resource, STR("token"))))
         rq->verb = VERB_CREATE;
     else if (str_eq(method, STR("PUT")) && one)
         rq->verb = VERB_UPDATE;
@@ -233,26 +229,6 @@ static bool find_verb(struct http_request_of_api *h)
     if (kind_has(rq->kind, KIND_QUESTION) && rq->verb != VERB_CREATE)
         return false;
     return true;
-}
-
-static int authorize(struct http_request_of_api *h)
-{
-    struct request *rq = h->rq;
-    struct failure_subject subject = request_subject(rq);
-    struct access access = {
-        .verb = str_of(verb_names[rq->verb]),
-        .group = rq->kind->group,
-        .version = rq->kind->version,
-        .resource = rq->kind->plural,
-        .sub_resource = rq->sub_resource,
-        .name = rq->name,
-        .namespace_ = rq->namespace_,
-    };
-    struct str why;
-
-    if (access_allowed(rq, rq->caller, &access, &why))
-        return 0;
-    return fail_forbidden(&rq->failure, &subject, why);
 }
 
 static void handle_get(struct http_request_of_api *h)
@@ -291,10 +267,12 @@ static void handle_resource(struct http_request_of_api *h)
     }
     if (rq->kind->deprecation.len)
         request_warn(rq, rq->kind->deprecation);
-    if (check_sub_resource(rq) != 0 || authorize(h) != 0 || read_options(h) != 0)
+    if (check_sub_resource(rq) != 0 || read_options(h) != 0)
         answer_failure(h);
     else if (kind_has(rq->kind, KIND_QUESTION))
         handle_question(h);
+    else if (str_eq(rq->sub_resource, STR("token")))
+        handle_token_request(h);
     else if (str_eq(rq->sub_resource, STR("scale")))
         handle_scale(h);
     else
@@ -313,17 +291,17 @@ static struct str_list split_path(struct arena *arena, struct str path)
     return parts;
 }
 
-void api_handle(struct api *api, struct http_exchange *exchange, struct str cluster,
-                struct str path, const struct api_caller *caller)
+static struct http_request_of_api *begin(struct api *api, struct http_exchange *exchange,
+                                         struct str cluster, struct str path,
+                                         const struct api_caller *caller)
 {
     const struct http_exchange_view *view = http_view(exchange);
-    struct catalog *catalog = request_catalog(api, view->arena, cluster);
     struct request *rq = arena_new(view->arena, struct request);
     struct http_request_of_api *h = arena_new(view->arena, struct http_request_of_api);
 
     *rq = (struct request){ .api = api,
                             .arena = view->arena,
-                            .catalog = catalog,
+                            .catalog = request_catalog(api, view->arena, cluster),
                             .cluster = cluster,
                             .caller = caller,
                             .namespace_ = STR(""),
@@ -337,9 +315,32 @@ void api_handle(struct api *api, struct http_exchange *exchange, struct str clus
     *h = (struct http_request_of_api){ .exchange = exchange, .rq = rq, .path = path };
     h->parts = split_path(view->arena, path);
     read_accept(h);
-    if (!catalog) {
+    return h;
+}
+
+bool api_allows(struct api *api, struct http_exchange *exchange, struct str cluster,
+                const struct api_caller *caller)
+{
+    struct http_request_of_api *h =
+        begin(api, exchange, cluster, http_view(exchange)->path, caller);
+
+    if (impersonate(h) == 0 && authorize(h) == 0)
+        return true;
+    answer_failure(h);
+    return false;
+}
+
+void api_handle(struct api *api, struct http_exchange *exchange, struct str cluster,
+                struct str path, const struct api_caller *caller)
+{
+    struct http_request_of_api *h = begin(api, exchange, cluster, path, caller);
+    struct request *rq = h->rq;
+
+    if (!rq->catalog) {
         fail(&rq->failure, 404, "NotFound", "the lab has no cluster \"%.*s\"",
              STR_ARG(str_shown(rq->arena, cluster, 100)));
+        answer_failure(h);
+    } else if (impersonate(h) != 0 || authorize(h) != 0) {
         answer_failure(h);
     } else if (!handle_discovery(h) && !handle_openapi(h)) {
         handle_resource(h);

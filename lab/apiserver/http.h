@@ -3,6 +3,7 @@
 #define HERD_LAB_APISERVER_HTTP_H
 
 #include "lab/apiserver/request.h"
+#include "lab/apiserver/roles.h"
 #include "lab/apiserver/table.h"
 
 struct http_request_of_api {
@@ -43,11 +44,17 @@ void handle_question(struct http_request_of_api *h);
 bool handle_discovery(struct http_request_of_api *h);
 bool handle_openapi(struct http_request_of_api *h);
 
-/* May this caller do that? The one place where authorization is decided. */
-struct access {
-    struct str verb, group, version, resource, sub_resource, name, namespace_, path;
-};
-bool access_allowed(struct request *rq, const struct api_caller *caller,
-                    const struct access *access, struct str *ret_why);
+/* Become somebody else, if the headers ask for it and the caller may; -1: the failure is filled. */
+int impersonate(struct http_request_of_api *h);
+/* May the caller do what method and path say? -1: the failure is filled. */
+int authorize(struct http_request_of_api *h);
+/* "User "x" cannot list resource ...", with why behind it unless that is "". */
+int fail_access(struct request *rq, const struct access *access, struct str why);
+/* POST .../serviceaccounts/<name>/token */
+void handle_token_request(struct http_request_of_api *h);
+/* Whose a token is that is to be used at one of `audiences` (none: the API's own). */
+int authenticate_token(struct request *rq, struct str token, const struct str_list *audiences,
+                       struct api_caller *ret_caller, struct str_list *ret_audiences,
+                       struct error *err);
 
 #endif

@@ -14,6 +14,7 @@ enum kind_trait {
     KIND_PATH_NAME = 16,
     KIND_CUSTOM = 32, /* by CustomResourceDefinition */
     KIND_SCALE = 64,  /* scale subresource */
+    KIND_TOKEN = 128, /* token subresource */
 };
 
 struct kind;

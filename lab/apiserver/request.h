@@ -17,6 +17,7 @@
 struct webhook_caller;
 struct janitor;
 struct collector;
+struct roles;
 
 struct api {
     struct store *store;
@@ -34,6 +35,10 @@ struct api {
     void *changed_context;
     struct janitor *janitor;
     struct collector *collector;
+    struct roles *roles;
+    pthread_mutex_t aggregation; /* of roles, one at a time */
+    struct str token_key;   /* signs tokens of ServiceAccounts */
+    struct str admin_token; /* the administrator's, "" = none */
 };
 
 enum verb {
@@ -60,6 +65,7 @@ struct request {
     enum verb verb;
     const struct kind *kind;
     struct str namespace_, name, sub_resource;
+    bool aggregates; /* brings aggregated roles up to date: causes no further such work */
     bool internal; /* from the lab itself: no admission, a status may come with a creation */
     bool dry_run;
     enum field_validation validation;

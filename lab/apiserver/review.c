@@ -23,11 +23,15 @@ static void put_user(struct json_writer *w, const struct api_caller *caller)
 {
     json_open_object(w);
     json_field_str(w, "username", caller->user);
+    if (caller->uid.len)
+        json_field_str(w, "uid", caller->uid);
     json_put_key(w, STR("groups"));
     json_open_array(w);
     for (uint32_t i = 0; i < caller->groups.count; i++)
         json_put_str(w, caller->groups.items[i]);
     json_close_array(w);
+    if (caller->extra)
+        json_field_raw(w, "extra", value_json(caller->groups.arena, caller->extra));
     json_close_object(w);
 }
 

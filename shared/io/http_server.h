@@ -82,6 +82,9 @@ void http_server_lame_duck(struct http_server *server);
 const struct http_exchange_view *http_view(const struct http_exchange *exchange);
 /* A request header, "" if absent. */
 struct str http_header(const struct http_exchange *exchange, const char *name);
+/* All of them in turn, the same name as often as it was sent. */
+void http_headers(const struct http_exchange *exchange,
+                  void (*each)(void *context, struct str name, struct str value), void *context);
 /* A query parameter, percent-decoded; false if absent. The first one counts. */
 bool http_query(const struct http_exchange *exchange, struct str name, struct str *ret_value);
 

@@ -20,6 +20,29 @@ struct str http_header(const struct http_exchange *exchange, const char *name)
     return value ? str_of(value) : STR("");
 }
 
+struct visit {
+    void (*each)(void *context, struct str name, struct str value);
+    void *context;
+};
+
+static enum MHD_Result visit_header(void *context, enum MHD_ValueKind kind, const char *name,
+                                    size_t name_len, const char *value, size_t value_len)
+{
+    const struct visit *visit = context;
+
+    (void)kind;
+    visit->each(visit->context, str_make(name, name_len), str_make(value, value_len));
+    return MHD_YES;
+}
+
+void http_headers(const struct http_exchange *exchange,
+                  void (*each)(void *context, struct str name, struct str value), void *context)
+{
+    struct visit visit = { each, context };
+
+    MHD_get_connection_values_n(exchange->connection->mhd, MHD_HEADER_KIND, visit_header, &visit);
+}
+
 static int hex_of(char c)
 {
     if (c >= '0' && c <= '9')

@@ -92,7 +92,7 @@ static void pass_on(struct estate *estate, struct http_exchange *exchange,
                     const struct route *route, const struct token *caller)
 {
     struct arena *arena = http_view(exchange)->arena;
-    struct api_caller who = { caller->user, str_list_new(arena, 2) };
+    struct api_caller who = { .user = caller->user, .groups = str_list_new(arena, 2) };
 
     str_list_push(&who.groups, STR("system:authenticated"));
     if (caller->admin)

@@ -61,8 +61,8 @@ struct fixture {
 static void serve_api(struct http_exchange *exchange, void *context)
 {
     struct fixture *f = context;
-    struct api_caller caller = { STR_INIT("tester"),
-                                 str_list_new(http_view(exchange)->arena, 1) };
+    struct api_caller caller = { .user = STR_INIT("tester"),
+                                 .groups = str_list_new(http_view(exchange)->arena, 1) };
 
     str_list_push(&caller.groups, f->groups);
     api_handle(f->api, exchange, STR("local"), http_view(exchange)->path, &caller);
@@ -74,7 +74,11 @@ static const struct http_route api_routes[] = {
 
 static void open_api(struct fixture *f)
 {
-    struct api_options options = { f->folder, system_clock(), f->log, 1 };
+    struct api_options options = { .data_folder = f->folder,
+                                   .clock = system_clock(),
+                                   .log = f->log,
+                                   .seed = 1,
+                                   .token_key = STR("a key of tests") };
     struct error err;
 
     f->api = api_create(&options, &err);

@@ -39,7 +39,10 @@ static void start(struct world *world)
 
     assert_int_equal(file_replace(file, small_estate, 0644, &err), 0);
     world->log = log_create(2, LOG_WARN, LOG_TEXT, &fake_clock, "estate-test");
-    world->api = api_create(&(struct api_options){ world->folder, &fake_clock, world->log, 1 },
+    world->api = api_create(&(struct api_options){ .data_folder = world->folder,
+                                                     .clock = &fake_clock,
+                                                     .log = world->log,
+                                                     .seed = 1 },
                             &err);
     rows_expect("the API starts", world->api != NULL, err.text);
     world->estate = estate_create(
