@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh [webhook|controller]: print the figures (README.md says what each is).
+# run.sh [webhook|controller|rotation]: print the figures (README.md says what each is).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=${HERD_BIN:-build/bench/bin}
@@ -79,6 +79,7 @@ bench_controller() {
 case ${1:-all} in
   webhook) bench_webhook ;;
   controller) bench_controller ;;
-  all) bench_webhook; bench_controller ;;
-  *) echo "usage: run.sh [webhook|controller]" >&2; exit 2 ;;
+  rotation) bash tests/bench/rotation.sh "$bin" ;;
+  all) bench_webhook; bench_controller; bash tests/bench/rotation.sh "$bin" ;;
+  *) echo "usage: run.sh [webhook|controller|rotation]" >&2; exit 2 ;;
 esac

@@ -23,7 +23,7 @@ identity() {
 
 start_as_themselves() {
   local state_of_all=$state
-  controller_flags+=(--leader-elect-namespace herd-system)
+  controller_flags+=(--leader-elect-namespace herd-system --webhook-certificates own --webhook-ca-settle 1h)
   identity herd-controller
   identity herd-webhook
   # processes.sh names the administrator's kubeconfig; it is where they look that is ours to say.
@@ -65,7 +65,8 @@ start_api
 k apply -f manifests/crds/ >/dev/null
 k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=30s >/dev/null
 k apply -f manifests/namespace.yaml -f manifests/controller/rbac.yaml -f manifests/controller/lease.yaml \
-  -f manifests/webhook/serviceaccount.yaml -f manifests/components/known-clusters/rbac.yaml >/dev/null
+  -f manifests/webhook/serviceaccount.yaml -f manifests/components/known-clusters/rbac.yaml \
+  -f manifests/overlays/own-ca/rbac.yaml >/dev/null
 start_as_themselves
 
 row "with no more than their own rights, a Stack with a ConfigMap becomes Deployed"
@@ -91,6 +92,19 @@ ok k create rolebinding herd-secrets --clusterrole herd-controller-secrets --ser
 eventually field_is stack/rag-inference '{.status.phase}' Deployed
 ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
 
+row "as the webhook's CA it makes both Secrets and writes caBundle, and makes anew what is deleted"
+k -n herd-system get secret herd-webhook-ca -o 'jsonpath={.data.tls\.crt}' | base64 -d >"$state/own-ca.crt"
+believes_own() { k get "$1/herd-webhook" -o 'jsonpath={.webhooks[0].clientConfig.caBundle}' | base64 -d | grep -qF "$(sed -n 3p "$state/own-ca.crt")"; }
+eventually believes_own mutatingwebhookconfiguration
+eventually believes_own validatingwebhookconfiguration
+# The next CA is written into the Secret that is there.
+ok k -n herd-system patch secret herd-webhook-ca --type merge -p '{"data":{"tls.key":""}}'
+has_previous() { [ -n "$(k -n herd-system get secret herd-webhook-ca -o 'jsonpath={.data.previous\.crt}')" ]; }
+eventually has_previous
+ok k -n herd-system patch secret herd-webhook-tls --type merge -p '{"data":{"tls.key":""}}'
+has_key() { [ -n "$(k -n herd-system get secret herd-webhook-tls -o 'jsonpath={.data.tls\.key}')" ]; }
+eventually has_key
+
 row "a Lease that somebody deleted is made anew"
 lease_is_held() { [ -n "$(k -n herd-system get lease herd-controller -o 'jsonpath={.spec.holderIdentity}')" ]; }
 ok k -n herd-system delete lease herd-controller
@@ -111,8 +125,9 @@ is "$refusals" ""
 grep -q '^core secrets list .* 403$' "$state/used-controller" || wrong "the Secret was never asked for in vain"
 
 row "nothing is granted that is not used"
-granted clusterrole/herd-controller clusterrole/herd-controller-secrets >"$state/granted-controller"
-granted role/herd-controller -n herd-system >>"$state/granted-controller"
+granted clusterrole/herd-controller clusterrole/herd-controller-secrets clusterrole/herd-controller-certificates \
+  >"$state/granted-controller"
+granted role/herd-controller role/herd-controller-certificates -n herd-system >>"$state/granted-controller"
 granted clusterrole/herd-webhook >"$state/granted-webhook"
 for who in controller webhook; do
   awk '$5 != 403' "$state/used-$who" >"$state/used"
