@@ -12,7 +12,7 @@ IN_TURN := mkdir -p build; flock -n build/lock true || echo 'another make builds
 # Of tests that could not run here: why.
 SAY_SKIPPED = @grep -ohE '[a-z._-]+: skipped: .*' build/$(PRESET)/Testing/Temporary/LastTest.log | sort -u || true
 
-.PHONY: help deps build run demo test test-cluster test-bare lint bench fuzz sim coverage crds clean \
+.PHONY: help deps build run demo test test-cluster test-bare test-e2e lint bench fuzz sim coverage crds clean \
 	install-crds uninstall-crds deploy undeploy image docker-build docker-push
 
 help: ## List the habits
@@ -48,6 +48,9 @@ test-cluster: ## The suites on a real Kubernetes API server, built from Go modul
 
 test-bare: ## The README's two commands in a bare Debian 12 root (needs root)
 	@bash tests/bare/run.sh
+
+test-e2e: ## The image in containers under a real kubelet, from manifests/ (needs root; REQUIRE_E2E=1: never skipped)
+	@bash tests/e2e/run.sh
 
 lint: ## Layers, one library header in one file, formatting
 	@sh tests/lint/layers.sh

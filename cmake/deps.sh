@@ -1,5 +1,5 @@
 #!/bin/sh
-# deps.sh KIND: make sure that the Debian packages of KIND (build, test, fuzz, bare) are installed.
+# deps.sh KIND: make sure that the Debian packages of KIND (build, test, fuzz, bare, e2e) are installed.
 #
 # Installs without questions where it is root or sudo asks for nothing; otherwise says exactly what is missing.
 set -eu
@@ -9,13 +9,15 @@ build="gcc libc6-dev cmake ninja-build pkg-config libmicrohttpd-dev libgnutls28-
 test="$build libcmocka-dev libasan8 libubsan1 libtsan2 curl openssl jq git"
 fuzz="$test clang libclang-rt-14-dev"
 bare="mmdebstrap"
+e2e="$build curl openssl jq git containerd runc containernetworking-plugins iproute2 iptables"
 
 case "${1:-build}" in
   build) wanted=$build ;;
   test) wanted=$test ;;
   fuzz) wanted=$fuzz ;;
   bare) wanted=$bare ;;
-  *) echo "deps.sh: '$1' is not build, test, fuzz or bare" >&2; exit 2 ;;
+  e2e) wanted=$e2e ;;
+  *) echo "deps.sh: '$1' is not build, test, fuzz, bare or e2e" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

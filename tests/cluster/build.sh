@@ -22,6 +22,8 @@ kube-apiserver k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-apiserver $kubernete
 kube-controller-manager k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-controller-manager $kubernetes_flags
 kube-scheduler k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-scheduler $kubernetes_flags
 kubectl k8s.io/kubernetes k8s.io/kubernetes/cmd/kubectl $kubernetes_flags
+kubelet k8s.io/kubernetes k8s.io/kubernetes/cmd/kubelet $kubernetes_flags
+kube-proxy k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-proxy $kubernetes_flags
 helm helm.sh/helm/v3 helm.sh/helm/v3/cmd/helm -X helm.sh/helm/v3/internal/version.version=VERSION
 kwok sigs.k8s.io/kwok sigs.k8s.io/kwok/cmd/kwok
 cert-manager github.com/cert-manager/cert-manager ./cert-manager -X github.com/cert-manager/cert-manager/pkg/util.AppVersion=VERSION

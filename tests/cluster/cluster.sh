@@ -11,8 +11,13 @@
 #
 # A cluster's Service addresses are of 127.0.0.0/8 too, so the API server reaches a webhook by its Service
 # as in production, when the webhook listens on the Service's clusterIP.
+#
+# Where pods are to reach the API server (tests/e2e), cluster_address says where it listens, and apiserver_flags
+# are added, or stand instead of these.
 
 cluster_source=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cluster_address=${cluster_address:-127.0.0.1}
+apiserver_flags=(${apiserver_flags[@]+"${apiserver_flags[@]}"})
 declare -gA cluster_port=()
 
 # What a namespace needs to come and go, and what follows ownerReferences.
@@ -80,20 +85,20 @@ free_port() {
 start_apiserver() {
   local name=$1 folder=$state/cluster/$1
   in_cluster_folder "$name-apiserver" kube-apiserver --etcd-servers unix://etcd.sock --etcd-prefix "/$name" \
-    --bind-address 127.0.0.1 --secure-port "${cluster_port[$name]}" --cert-dir "$name/certs" \
-    --advertise-address 127.0.0.1 --endpoint-reconciler-type none \
+    --bind-address "$cluster_address" --secure-port "${cluster_port[$name]}" --cert-dir "$name/certs" \
+    --advertise-address "$cluster_address" --endpoint-reconciler-type none \
     --service-cluster-ip-range "$(service_ip_of "$name" | cut -d . -f 1-3).0/24" \
     --authorization-mode RBAC --token-auth-file "$name/tokens.csv" \
     --service-account-issuer https://kubernetes.default.svc --service-account-key-file "$name/accounts.key" \
     --service-account-signing-key-file "$name/accounts.key" \
     --audit-policy-file "$cluster_source/audit-policy.yaml" --audit-log-path "$name/audit.log" \
-    --profiling=false
+    --profiling=false "${apiserver_flags[@]}"
   wait_for_apiserver "$name" "$folder"
 }
 
 apiserver_ready() {
   curl -sf --max-time 2 --cacert "$state/cluster/$1/certs/apiserver.crt" \
-    "https://127.0.0.1:${cluster_port[$1]}/readyz" >/dev/null 2>&1
+    "https://$cluster_address:${cluster_port[$1]}/readyz" >/dev/null 2>&1
 }
 
 # 0 when it is ready, 1 when it ended, as it does where its port is taken.
@@ -130,7 +135,7 @@ contexts: [{name: $1, context: {cluster: $1, user: administrator}}]
 clusters:
   - name: $1
     cluster:
-      server: https://127.0.0.1:${cluster_port[$1]}
+      server: https://$cluster_address:${cluster_port[$1]}
       certificate-authority-data: $(base64 -w 0 "$folder/certs/apiserver.crt")
 users: [{name: administrator, user: {token: $(cat "$folder/token")}}]
 EOF

@@ -1,0 +1,97 @@
+# look.sh: what is true of running containers, asked of the kernel; sourced by suite.sh.
+
+# When each container started, and how long its program took from its first to its "serving" line.
+look_at_starts() {
+  local pod json
+  for pod in $(pods_of herd-webhook) $(pods_of herd-controller); do
+    json=$(herd get pod "$pod" -o json)
+    echo "  $pod: $(jq -r '[.status.conditions[] | {(.type): .lastTransitionTime}] | add
+      | "scheduled \(.PodScheduled[11:19]), containers up \(.PodReadyToStartContainers[11:19]), ready \(.Ready[11:19])"' <<<"$json")"
+  done
+}
+
+# status_of PROCESS FIELD: of /proc/PROCESS/status.
+status_of() { awk -v field="$2:" '$1 == field { print $2 }' "/proc/$1/status"; }
+
+# look_at_security PROGRAM POD
+look_at_security() {
+  local process
+  process=$(process_of "$2")
+  is "$(readlink "/proc/$process/exe")" "/usr/bin/$1"
+  is "user $(status_of "$process" Uid), group $(status_of "$process" Gid)" "user 65532, group 65532"
+  is "capabilities $(status_of "$process" CapEff) $(status_of "$process" CapBnd)" "capabilities 0000000000000000 0000000000000000"
+  is "no_new_privs $(status_of "$process" NoNewPrivs)" "no_new_privs 1"
+  is "seccomp $(status_of "$process" Seccomp)" "seccomp 2"
+  awk '$5 == "/" { split($6, o, ","); print o[1] }' "/proc/$process/mountinfo" >"$state/root-mount"
+  is "root $(cat "$state/root-mount")" "root ro"
+  refused touch "/proc/$process/root/usr/bin/more"
+  says "Read-only file system"
+  is "$(herd exec "$2" -- "/usr/bin/$1" --version | cut -d ' ' -f 1)" "$1"
+  refused herd exec "$2" -- sh -c true
+  says "executable file not found"
+}
+
+# cgroup_file PROCESS FILE-OF-VERSION-1 FILE-OF-VERSION-2: of its memory.
+cgroup_file() {
+  local path
+  path=$(sed -n 's/^[0-9]*:memory://p' "/proc/$1/cgroup")
+  if [ -n "$path" ]; then
+    cat "/sys/fs/cgroup/memory$path/$2"
+  else
+    cat "/sys/fs/cgroup$(sed -n 's/^0:://p' "/proc/$1/cgroup")/$3"
+  fi
+}
+
+# look_at_memory POD: in KiB. Half of the limit is far too much for an idle program.
+look_at_memory() {
+  local process used most limit
+  process=$(process_of "$1")
+  used=$(cgroup_file "$process" memory.usage_in_bytes memory.current)
+  most=$(cgroup_file "$process" memory.max_usage_in_bytes memory.peak)
+  limit=$(cgroup_file "$process" memory.limit_in_bytes memory.max)
+  is "$limit" "$(herd get pod "$1" -o 'jsonpath={.spec.containers[0].resources.limits.memory}' | numfmt --from=auto)"
+  echo "  $1: resident $(status_of "$process" VmRSS) KiB, its cgroup $((used / 1024)) KiB, at most $((most / 1024)) KiB of $((limit / 1024)) KiB"
+  ((most < limit / 2)) || wrong "$1 used $most of $limit bytes"
+}
+
+# one_generation DEPLOYMENT COUNT: what was rolled out is all that there is, the old pods gone.
+one_generation() {
+  local json
+  json=$(herd get pods -l "app.kubernetes.io/name=$1" -o json)
+  [ "$(jq '.items | length' <<<"$json")" = "$2" ] &&
+    [ "$(jq '[.items[].metadata.labels["pod-template-hash"]] | unique | length' <<<"$json")" = 1 ]
+}
+
+# Reviews by the API server, one after another from two writers: a Stack created as a dry run. Each line of
+# reviews.N is the code of an answer; what is not 201 is lost.
+start_reviews() {
+  local n server token
+  server=$(api_server)
+  token=$(cat "$state/cluster/management/token")
+  rm -f "$state"/reviews.*
+  k create --dry-run=client -o json -f examples/test-stack.yaml | jq -c '.metadata.name = "review"' >"$state/review.json"
+  for n in 1 2; do
+    (
+      while [ ! -e "$state/reviews.end" ]; do
+        curl -s -o "$state/answer.$n" -w '%{http_code} %{time_total}\n' --max-time 30 --cacert "$state/cluster/management/certs/apiserver.crt" \
+          -H "Authorization: Bearer $token" -H 'Content-Type: application/json' --data-binary "@$state/review.json" \
+          "$server/apis/herd.suse.com/v1/namespaces/default/stacks?dryRun=All" >>"$state/reviews.$n" || true
+        tail -n 1 "$state/reviews.$n" | grep -q '^201 ' || cat "$state/answer.$n" >>"$state/reviews.lost"
+      done
+    ) &
+    reviewer[n]=$!
+  done
+  eventually test -s "$state/reviews.1"
+}
+
+declare -a reviewer=()
+count_reviews() {
+  if [ "$1" = lost ]; then sort -n "$state"/reviews.[12] | grep -vc '^201 ' || true; else cat "$state"/reviews.[12] | wc -l; fi
+}
+
+end_reviews() {
+  touch "$state/reviews.end"
+  wait "${reviewer[@]}"
+  echo "  $(count_reviews all) reviews, $(count_reviews lost) lost, the slowest $(cut -d ' ' -f 2 "$state"/reviews.[12] | sort -n | tail -n 1) s"
+  [ ! -e "$state/reviews.lost" ] || head -c 2000 "$state/reviews.lost" >&2
+}
