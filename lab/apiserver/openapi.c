@@ -1,14 +1,12 @@
 /* openapi.c: /openapi/v3: an index, and one document for each group and version: its kinds'
  * schemas and, for each, the paths from which kubectl learns that fieldValidation and dryRun are
- * understood.
- *
- * /openapi/v2 is what kubectl up to 1.23 asks before it applies, in protobuf. It gets a document
- * without definitions, which such a kubectl takes as "nothing to check here": the server checks. */
+ * understood. What v2 says, says openapi_v2.c. */
 #include "lab/apiserver/http.h"
+#include "lab/apiserver/openapi_v2.h"
 
 #include "text/digest.h"
 
-static struct str group_path(struct request *rq, const struct kind *kind)
+struct str openapi_group_path(struct request *rq, const struct kind *kind)
 {
     if (kind->group.len == 0)
         return str_fmt(rq->arena, "api/%.*s", STR_ARG(kind->version));
@@ -26,7 +24,7 @@ static void answer_index(struct http_request_of_api *h)
     json_put_key(&w, STR("paths"));
     json_open_object(&w);
     for (uint32_t i = 0; i < catalog_count(rq->catalog); i++) {
-        struct str path = group_path(rq, catalog_at(rq->catalog, i));
+        struct str path = openapi_group_path(rq, catalog_at(rq->catalog, i));
         struct str mark;
 
         if (str_list_has(&seen, path))
@@ -47,7 +45,7 @@ static void answer_index(struct http_request_of_api *h)
 }
 
 /* "com.suse.herd.v1.Stack"; built-in kinds under their type's own name. */
-static struct str schema_name(struct request *rq, const struct kind *kind)
+struct str openapi_schema_name(struct request *rq, const struct kind *kind)
 {
     struct str_list parts = str_list_new(rq->arena, 4);
     struct strbuf out = strbuf_new(rq->arena, 64);
@@ -64,7 +62,7 @@ static struct str schema_name(struct request *rq, const struct kind *kind)
     return strbuf_str(&out);
 }
 
-static struct str gvk(struct request *rq, const struct kind *kind)
+struct str openapi_gvk(struct request *rq, const struct kind *kind)
 {
     return str_fmt(rq->arena, "{\"group\":\"%.*s\",\"kind\":\"%.*s\",\"version\":\"%.*s\"}",
                    STR_ARG(kind->group), STR_ARG(kind->kind), STR_ARG(kind->version));
@@ -81,8 +79,9 @@ static void put_operation(struct request *rq, struct json_writer *w, const struc
                             "{\"$ref\":\"#/components/schemas/%.*s\"}}}}},"
                             "\"x-kubernetes-action\":\"%s\","
                             "\"x-kubernetes-group-version-kind\":%.*s}",
-                            method, STR_ARG(kind->kind), parameters, STR_ARG(schema_name(rq, kind)),
-                            action, STR_ARG(gvk(rq, kind))));
+                            method, STR_ARG(kind->kind), parameters,
+                            STR_ARG(openapi_schema_name(rq, kind)),
+                            action, STR_ARG(openapi_gvk(rq, kind))));
 }
 
 #define PARAMETER(name)                                                                            \
@@ -92,7 +91,7 @@ static void put_operation(struct request *rq, struct json_writer *w, const struc
 
 static void put_paths(struct request *rq, struct json_writer *w, const struct kind *kind)
 {
-    struct str base = str_fmt(rq->arena, "/%.*s/%s%.*s", STR_ARG(group_path(rq, kind)),
+    struct str base = str_fmt(rq->arena, "/%.*s/%s%.*s", STR_ARG(openapi_group_path(rq, kind)),
                               kind->namespaced ? "namespaces/{namespace}/" : "",
                               STR_ARG(kind->plural));
 
@@ -116,18 +115,18 @@ static void put_paths(struct request *rq, struct json_writer *w, const struct ki
 
 static void put_kind_schema(struct request *rq, struct json_writer *w, const struct kind *kind)
 {
-    json_put_key(w, schema_name(rq, kind));
+    json_put_key(w, openapi_schema_name(rq, kind));
     json_open_object(w);
     schema_write(kind->schema, true, w);
     json_field_raw(w, "x-kubernetes-group-version-kind",
-                   str_fmt(rq->arena, "[%.*s]", STR_ARG(gvk(rq, kind))));
+                   str_fmt(rq->arena, "[%.*s]", STR_ARG(openapi_gvk(rq, kind))));
     json_close_object(w);
 }
 
-static bool is_kind_type(const struct builtin *builtin, struct str name)
+bool openapi_is_kind(const struct builtin *builtin, struct str type)
 {
     for (uint32_t i = 0; i < builtin->kinds.count; i++)
-        if (str_eq(builtin->kinds.items[i]->schema->name, name))
+        if (str_eq(builtin->kinds.items[i]->schema->name, type))
             return true;
     return false;
 }
@@ -138,7 +137,7 @@ static void put_types(struct request *rq, struct json_writer *w)
     const struct map *types = rq->api->builtin->types;
 
     for (uint32_t i = 0; i < map_count(types); i++) {
-        if (is_kind_type(rq->api->builtin, map_key(types, i)))
+        if (openapi_is_kind(rq->api->builtin, map_key(types, i)))
             continue;
         json_put_key(w, schema_key(rq->arena, map_key(types, i)));
         json_open_object(w);
@@ -160,7 +159,7 @@ static bool answer_document(struct http_request_of_api *h, struct str path)
     json_put_key(&w, STR("paths"));
     json_open_object(&w);
     for (uint32_t i = 0; i < catalog_count(rq->catalog); i++)
-        if (str_eq(group_path(rq, catalog_at(rq->catalog, i)), path)) {
+        if (str_eq(openapi_group_path(rq, catalog_at(rq->catalog, i)), path)) {
             put_paths(rq, &w, catalog_at(rq->catalog, i));
             served++;
         }
@@ -170,7 +169,7 @@ static bool answer_document(struct http_request_of_api *h, struct str path)
     json_put_key(&w, STR("schemas"));
     json_open_object(&w);
     for (uint32_t i = 0; i < catalog_count(rq->catalog); i++)
-        if (str_eq(group_path(rq, catalog_at(rq->catalog, i)), path))
+        if (str_eq(openapi_group_path(rq, catalog_at(rq->catalog, i)), path))
             put_kind_schema(rq, &w, catalog_at(rq->catalog, i));
     put_types(rq, &w);
     json_close_object(&w);
@@ -182,22 +181,26 @@ static bool answer_document(struct http_request_of_api *h, struct str path)
     return true;
 }
 
-/* gnostic's openapi_v2.Document: swagger = 1, info = 2 {title = 1, version = 2}, paths = 8 {}. */
-static const char protobuf_v2[] = "\x0a\x03"
-                                  "2.0"
-                                  "\x12\x15\x0a\x0aKubernetes\x12\x07"
-                                  "v1.32.4"
-                                  "\x42\x00";
-
 static void answer_v2(struct http_request_of_api *h)
 {
-    if (str_find(h->accept, STR("proto-openapi"), 0) >= 0)
+    static const struct json_limits limits = { .bytes_max = 64 * 1024 * 1024,
+                                               .depth_max = 128,
+                                               .nodes_max = 4000000,
+                                               .string_max = 1024 * 1024 };
+    struct request *rq = h->rq;
+    struct str document = openapi_v2_document(rq);
+    struct json json;
+    struct error err;
+
+    if (str_find(h->accept, STR("proto-openapi"), 0) < 0) {
+        answer_json(h, 200, document);
+    } else if (json_read(rq->arena, document, &limits, &json, &err) != 0) {
+        fail_internal(&rq->failure, str_dup(rq->arena, str_of(err.text)));
+        answer_failure(h);
+    } else {
         http_answer(h->exchange, 200, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
-                    str_make(protobuf_v2, sizeof(protobuf_v2) - 1));
-    else
-        answer_json(h, 200,
-                    STR("{\"swagger\":\"2.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":"
-                        "\"v1.32.4\"},\"paths\":{},\"definitions\":{}}"));
+                    openapi_v2_protobuf(rq->arena, json));
+    }
 }
 
 bool handle_openapi(struct http_request_of_api *h)

@@ -278,6 +278,27 @@ says "it works"
 ok k get events --field-selector involvedObject.kind=Pod
 says_not "it works"
 
+# old_k ARGUMENTS...: the kubectl of HERD_OLD_KUBECTL; 1.20 is the oldest that Debian still has.
+old_k() { "${HERD_OLD_KUBECTL:-kubectl}" --kubeconfig "$state/kubeconfig" --cache-dir "$state/old-cache" "$@"; }
+
+row "an old kubectl explains, validates, tries and compares by OpenAPI v2"
+sed 's/name: test-stack/name: old/' examples/test-stack.yaml >"$state/old.yaml"
+published() { k get --raw /openapi/v2 | jq -e '.definitions["com.suse.herd.v1.Stack"]'; }
+eventually published
+ok old_k explain stack.spec.charts
+says dependsOn
+ok old_k apply --dry-run=server -f "$state/old.yaml"
+says "server dry run"
+ok old_k apply -f "$state/old.yaml"
+ok old_k diff -f "$state/old.yaml"
+sed 's/^spec:/spec:\n  paused: "x"/' "$state/old.yaml" >"$state/old-wrong.yaml"
+refused old_k apply -f "$state/old-wrong.yaml"
+says paused
+sed 's/^spec:/spec:\n  nonsense: 1/' "$state/old.yaml" >"$state/old-unknown.yaml"
+refused old_k apply -f "$state/old-unknown.yaml"
+says nonsense
+ok old_k delete stack old --wait=false
+
 row "no token, no answer"
 refused kubectl --kubeconfig /dev/null --server "$(api_server)" --insecure-skip-tls-verify --token wrong get ns
 says "nauthorized"
