@@ -91,6 +91,32 @@ secret 'ca\.crt' | base64 -d >"$state/ca.crt"
 secret 'tls\.crt' | base64 -d >"$state/tls.crt"
 ok openssl verify -CAfile "$state/ca.crt" -verify_hostname herd-webhook.herd-system.svc "$state/tls.crt"
 
+row "cert-manager renews CA and certificate: what is served verifies before, between and after"
+# renew CERTIFICATE: as cmctl does, until its Secret holds another one.
+renewed() { [ "$(on all/kubeconfig -n herd-system get secret "$1" -o 'jsonpath={.data.tls\.crt}' | cksum)" != "$2" ]; }
+renew() {
+  local secret=$2 before
+  before=$(on all/kubeconfig -n herd-system get secret "$secret" -o 'jsonpath={.data.tls\.crt}' | cksum)
+  ok on all/kubeconfig -n herd-system patch certificate "$1" --subresource=status --type=merge -p "{\"status\":{\"conditions\":[{
+    \"type\":\"Issuing\",\"status\":\"True\",\"reason\":\"ManuallyTriggered\",\"message\":\"asked for\",
+    \"lastTransitionTime\":\"$(date -u +%FT%TZ)\"}]}}"
+  eventually renewed "$secret" "$before"
+}
+believed() { on all/kubeconfig get validatingwebhookconfiguration herd-webhook -o 'jsonpath={.webhooks[0].clientConfig.caBundle}' | base64 -d >"$state/bundle.crt"; }
+renew herd-webhook-ca herd-webhook-ca
+believed
+ok openssl verify -CAfile "$state/bundle.crt" "$state/tls.crt"
+renew herd-webhook herd-webhook-tls
+secret 'tls\.crt' | base64 -d >"$state/tls-2.crt"
+secret 'ca\.crt' | base64 -d >"$state/ca-2.crt"
+refused cmp "$state/ca.crt" "$state/ca-2.crt"
+ok openssl verify -CAfile "$state/ca.crt" "$state/tls-2.crt"
+ok openssl verify -CAfile "$state/ca-2.crt" "$state/tls.crt"
+# Its cainjector adds the new CA to the old one.
+believes_new() { believed && grep -qF "$(sed -n 3p "$state/ca-2.crt")" "$state/bundle.crt"; }
+eventually believes_new
+ok openssl verify -CAfile "$state/bundle.crt" "$state/tls.crt" "$state/tls-2.crt"
+
 row "the audit log says who asked for what"
 ok jq -rs '[.[] | select(.verb == "create" and .objectRef.resource == "certificates")][0].user.username' \
   "$state/all/cluster/management/audit.log"

@@ -10,7 +10,7 @@ ca_secret=secret/herd-webhook-ca
 # own [FLAGS...]: a controller that has the CA, with the waits of a cluster cut to seconds.
 own() {
   controller_flags=(--rancher-settle 3s --webhook-certificates own --webhook-namespace herd-system
-    --webhook-names 127.0.0.1 --webhook-ca-settle 3s "$@")
+    --webhook-names 127.0.0.1 --webhook-ca-settle 2s "$@")
   start_controller
 }
 
@@ -151,7 +151,7 @@ in_time
 
 row "a CA that is lost is replaced with overlap, under load: no review fails"
 (sleep 1; k delete -n herd-system "$ca_secret" >/dev/null) &
-load 12
+load 9
 part "$ca_secret" tls.crt "$state/second-ca.crt"
 [ "$(cat "$state/second-ca.crt")" != "$(cat "$state/ca.crt")" ] || wrong "the CA is the old one"
 eventually serves_the_newest
@@ -160,44 +160,6 @@ is "$(bundle_of "${configurations[0]}")" "$(cat "$state/second-ca.crt")"
 ok shows -CAfile "$state/second-ca.crt" -verify_return_error -verify_hostname "$name"
 in_time
 
-row "near its end a CA hands over to the next, leaves are renewed all the time: no review fails"
-end controller
-k delete -n herd-system "$secret" "$ca_secret" >/dev/null
-own --webhook-certificate-lifetime 200s --webhook-certificate-renew-before 197s \
-  --webhook-ca-lifetime 500s --webhook-ca-renew-before 490s
-eventually has_part "$secret" tls.crt
-eventually serves_the_newest
-: >"$state/kubelet.out"
-load 15
-eventually metric_above "$controller_metrics_port" 'herd_controller_certificate_rotations_total{certificate="ca"}' 1
-eventually serves_the_newest
-in_time
-[ "$(wc -l <"$state/kubelet.out")" -gt 3 ] || wrong "too few renewals: $(cat "$state/kubelet.out")"
-end controller
-own
-
-row "the controller is killed at any moment of a rotation: the next one goes on, and no review fails"
-k delete -n herd-system "$ca_secret" >/dev/null
-(
-  for pause in 0.1 0.4 1.2 2.5; do
-    sleep "$pause"
-    kill -KILL "$(cat "$state/controller.pid")" || true
-  done
-) 2>/dev/null &
-killer=$!
-for _ in 1 2 3 4; do
-  echo "${pid_of[controller]}" >"$state/controller.pid"
-  "$bin/bench-rotation" "$service_ip" "$webhook_port" "$state/review.json" 100 1.5 "$state/bundle.pem" "$name" \
-    >"$state/killed.load" || wrong "a review failed" "$(cat "$state/killed.load")"
-  alive controller || own
-done
-wait "$killer" || true
-alive controller || own
-eventually both_believe 1
-eventually serves_the_newest
-part "$ca_secret" tls.crt "$state/third-ca.crt"
-is "$(bundle_of "${configurations[1]}")" "$(cat "$state/third-ca.crt")"
-
 row "what people garble is mended: caBundle, the certificate, the CA's key"
 ok k patch "${configurations[0]}" --type json -p \
   '[{"op":"replace","path":"/webhooks/0/clientConfig/caBundle","value":"bm9uc2Vuc2U="}]'
@@ -205,8 +167,8 @@ eventually both_believe 1
 ok k patch -n herd-system "$secret" --type merge -p '{"data":{"tls.crt":"bm9uc2Vuc2U="}}'
 eventually serves_the_newest
 ok k patch -n herd-system "$ca_secret" --type merge -p '{"data":{"tls.key":""}}'
-not_third() { part "$ca_secret" tls.crt "$state/fourth-ca.crt" && ! cmp -s "$state/third-ca.crt" "$state/fourth-ca.crt"; }
-eventually not_third
+another_ca() { part "$ca_secret" tls.crt "$state/third-ca.crt" && ! cmp -s "$state/second-ca.crt" "$state/third-ca.crt"; }
+eventually another_ca
 eventually both_believe 1
 eventually serves_the_newest
 eventually takes mended
@@ -237,6 +199,47 @@ looked() { metric_above "$controller_metrics_port" 'herd_controller_api_requests
 gets=$(metric "$controller_metrics_port" 'herd_controller_api_requests_total{verb="get",code="200"}')
 eventually looked $((${gets%%.*} + 16))
 is "$(versions)" "$before"
+
+# What follows does not depend on the API server.
+[ "${HERD_API:-lab}" = lab ] || exit 0
+
+row "near its end a CA hands over to the next, leaves are renewed all the time: no review fails"
+end controller
+k delete -n herd-system "$secret" "$ca_secret" >/dev/null
+own --webhook-certificate-lifetime 200s --webhook-certificate-renew-before 197s \
+  --webhook-ca-lifetime 500s --webhook-ca-renew-before 490s
+eventually has_part "$secret" tls.crt
+eventually serves_the_newest
+: >"$state/kubelet.out"
+load 10
+eventually metric_above "$controller_metrics_port" 'herd_controller_certificate_rotations_total{certificate="ca"}' 1
+eventually serves_the_newest
+in_time
+[ "$(wc -l <"$state/kubelet.out")" -gt 3 ] || wrong "too few renewals: $(cat "$state/kubelet.out")"
+end controller
+own
+
+row "the controller is killed at any moment of a rotation: the next one goes on, and no review fails"
+k delete -n herd-system "$ca_secret" >/dev/null
+(
+  for pause in 0.1 0.4 1.2 2.5; do
+    sleep "$pause"
+    kill -KILL "$(cat "$state/controller.pid")" || true
+  done
+) 2>/dev/null &
+killer=$!
+for _ in 1 2 3 4; do
+  echo "${pid_of[controller]}" >"$state/controller.pid"
+  "$bin/bench-rotation" "$service_ip" "$webhook_port" "$state/review.json" 100 1.5 "$state/bundle.pem" "$name" \
+    >"$state/killed.load" || wrong "a review failed" "$(cat "$state/killed.load")"
+  alive controller || own
+done 2>/dev/null
+wait "$killer" || true
+alive controller || own
+eventually both_believe 1
+eventually serves_the_newest
+part "$ca_secret" tls.crt "$state/last-ca.crt"
+is "$(bundle_of "${configurations[1]}")" "$(cat "$state/last-ca.crt")"
 
 # Files that nobody can serve: the last good pair stays, and both probes and figures tell.
 end kubelet

@@ -212,11 +212,95 @@ static void test_a_locked_key_is_told(void **state)
                     STR("key: is locked by a password; give the key without one"));
 }
 
+/* Who believes whom: the leaf of one CA, another CA, a chain over an intermediate. */
+static void test_trust(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct tls_pair ca = loopback_ca(arena, "herd CA");
+    struct tls_pair other = loopback_ca(arena, "herd CA");
+    struct tls_pair leaf = loopback_leaf(arena, &ca, "herd.test");
+    struct tls_request request = { .common_name = STR("between"), .is_ca = true };
+    struct tls_pair between = loopback_issue(arena, request, &ca);
+    struct tls_pair deep = loopback_leaf(arena, &between, "herd.test");
+    struct str chain = str_fmt(arena, "%.*s%.*s", STR_ARG(deep.certificate_pem),
+                               STR_ARG(between.certificate_pem));
+    struct tls_request old = { .common_name = STR("old"), .not_before_ms = 1000,
+                               .not_after_ms = 2000 };
+
+    (void)state;
+    const struct {
+        const char *name;
+        struct str chain, ca;
+        bool believes;
+    } rows[] = {
+        { "its own CA", leaf.certificate_pem, ca.certificate_pem, true },
+        { "another CA of the same name", leaf.certificate_pem, other.certificate_pem, false },
+        { "a chain over another certificate", chain, ca.certificate_pem, true },
+        { "a chain that lacks it", deep.certificate_pem, ca.certificate_pem, false },
+        { "whose anchor is in between", deep.certificate_pem, between.certificate_pem, true },
+        { "dates do not count", loopback_issue(arena, old, &ca).certificate_pem,
+          ca.certificate_pem, true },
+        { "no certificate", STR("nonsense"), ca.certificate_pem, false },
+        { "no CA", leaf.certificate_pem, STR(""), false },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        rows_expect_int(rows[i].name, tls_verifies(rows[i].chain, rows[i].ca), rows[i].believes);
+}
+
+static void test_bundles(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct tls_pair ca = loopback_ca(arena, "one");
+    struct tls_pair other = loopback_ca(arena, "two");
+    struct str first = ca.certificate_pem;
+    struct str second = other.certificate_pem;
+    struct str cut = str_slice(first, 0, first.len / 2);
+    struct str text = str_fmt(arena, "# a comment\n%.*s-----BEGIN CERTIFICATE-----\nAAAA\n"
+                                     "-----END CERTIFICATE-----\n%.*s%.*s",
+                              STR_ARG(first), STR_ARG(second), STR_ARG(cut));
+    struct tls_certificates found = tls_split(arena, text, 8);
+
+    (void)state;
+    rows_expect_int("what can be read is found, and nothing else", found.count, 2);
+    rows_expect_str("as OpenSSL writes it", found.items[0].pem, first);
+    rows_expect_str("the second too", found.items[1].facts.subject, STR("CN=two"));
+    rows_expect_int("no more than asked for", tls_split(arena, text, 1).count, 1);
+    rows_expect_int("of nothing, nothing", tls_split(arena, STR(""), 8).count, 0);
+}
+
+static void test_names(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct tls_pair ca = loopback_ca(arena, "herd.test");
+    struct tls_pair leaf = loopback_leaf(arena, &ca, "herd.test");
+    struct str_list names = str_list_new(arena, 2);
+    struct str_list addresses = str_list_new(arena, 2);
+
+    (void)state;
+    str_list_push(&names, STR("herd.test"));
+    str_list_push(&addresses, STR("127.0.0.1"));
+    rows_expect("made out to both", tls_serves(arena, leaf.certificate_pem, &names, &addresses),
+                "serves");
+    rows_expect("a common name is no name",
+                !tls_serves(arena, ca.certificate_pem, &names, &addresses), "does not serve");
+    str_list_push(&addresses, STR("127.0.0.2"));
+    rows_expect("an address more", !tls_serves(arena, leaf.certificate_pem, &names, &addresses),
+                "does not serve");
+    addresses.count = 0;
+    str_list_push(&names, STR("other.test"));
+    rows_expect("a name more", !tls_serves(arena, leaf.certificate_pem, &names, &addresses),
+                "does not serve");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_issued_can_be_read),
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_trust),
+        cmocka_unit_test(test_bundles),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_only_a_ca_issues),
         cmocka_unit_test(test_a_source_takes_whole_pairs_only),
         cmocka_unit_test(test_a_source_must_start_whole),
