@@ -226,6 +226,9 @@ static int serve_from(const struct settings *s, const struct flag_values *flags,
         .estate_file = str_z(arena, flags->values[FLAG_ESTATE].text),
         .time_scale = s->time_scale,
         .seed = (uint64_t)flags->values[FLAG_SEED].number,
+        .downstream_kubeconfigs = flags->values[FLAG_DOWNSTREAM_KUBECONFIGS].text,
+        .helm = str_z(arena, flags->values[FLAG_HELM].text),
+        .helm_folder = str_z(arena, str_fmt(arena, "%s/helm", s->data)),
         .ca_pem = credentials.ca_pem,
     };
     AUTO(estate_free) struct estate *estate = estate_create(&estate_options, err);

@@ -17,6 +17,9 @@ struct estate_options {
     const char *estate_file; /* YAML; "" = the built-in estate */
     double time_scale;       /* 1 = as in life, 0.01 = for tests, 0 = everything at once */
     uint64_t seed;
+    struct str downstream_kubeconfigs; /* ID=FILE,...: clusters that are real; "" = none */
+    const char *helm;                  /* the program that works on those */
+    const char *helm_folder;           /* of its files */
     struct str ca_pem; /* of the Rancher port's certificate, for /cacerts; "" = as a public CA */
 };
 

@@ -358,6 +358,7 @@ static struct http_call *new_call(struct http_client *client, const struct http_
     if (!call->easy)
         mem_exhausted("HTTP request");
     call->may_send = request->may_send;
+    call->on_begin = request->on_begin;
     call->on_data = request->on_data;
     call->on_done = request->on_done;
     call->context = request->context;

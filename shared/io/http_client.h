@@ -62,6 +62,8 @@ struct http_request {
      * long for one. False: nothing is sent, and the call ends with ERROR_CANCELLED. May be NULL;
      * must not block. */
     bool (*may_send)(void *context);
+    /* If set, told once when a 2xx answer begins, before its first byte. */
+    void (*on_begin)(void *context, int status, struct str content_type);
     /* If set, a 2xx body goes here as it comes, in pieces; false ends the call with
      * ERROR_CANCELLED. Other statuses' bodies are collected into the response. */
     bool (*on_data)(void *context, struct str piece);

@@ -66,6 +66,16 @@ static void keep_header(struct str line, const char *name, char *into, size_t in
     }
 }
 
+/* The line that ends the headers. An interim answer (1xx) has one, too. */
+static void tell_begin(struct http_call *call)
+{
+    long status = 0;
+
+    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status >= 200 && status <= 299)
+        call->on_begin(call->context, (int)status, str_of(call->content_type));
+}
+
 size_t http_client_on_header(char *at, size_t size, size_t count, void *context)
 {
     struct http_call *call = context;
@@ -75,6 +85,8 @@ size_t http_client_on_header(char *at, size_t size, size_t count, void *context)
     keep_header(line, "content-type", call->content_type, sizeof(call->content_type));
     keep_header(line, "retry-after", call->retry_after, sizeof(call->retry_after));
     keep_header(line, "date", call->date, sizeof(call->date));
+    if (call->on_begin && call->state == CALL_AT_WORK && str_trim(line).len == 0)
+        tell_begin(call);
     return line.len;
 }
 

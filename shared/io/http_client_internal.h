@@ -77,6 +77,7 @@ struct http_call {
     char error_text[CURL_ERROR_SIZE];
     struct error error;
     bool (*may_send)(void *context);
+    void (*on_begin)(void *context, int status, struct str content_type);
     bool (*on_data)(void *context, struct str piece);
     void (*on_done)(void *context, const struct http_response *response);
     void *context;

@@ -48,7 +48,7 @@ static bool read_cluster(struct estate *estate, struct arena *arena, struct str 
     struct error err = { 0 };
     struct str object = STR("");
 
-    return api_get(estate->api, arena, LOCAL_CLUSTER, &res_clusters, STR(""), id, &object, &err) ==
+    return world_get(estate, arena, LOCAL_CLUSTER, &res_clusters, STR(""), id, &object, &err) ==
                0 &&
            json_read(arena, object, &json_limits_default, ret_cluster, &err) == 0;
 }
@@ -78,7 +78,7 @@ void clusters_look_again(struct estate *estate)
     struct str_list ids = clusters_ids(estate, arena);
 
     for (uint32_t i = 0; i < ids.count; i++)
-        agenda_put(estate->agenda,
+        estate_put(estate,
                    &(struct agenda_entry){ AGENDA_CLUSTER, ids.items[i], STR(""), STR("") },
                    estate_now(estate));
 }
@@ -88,6 +88,7 @@ void clusters_look_again(struct estate *estate)
 struct objects {
     struct arena *arena;
     struct map *by_name;
+    bool failed; /* they could not be listed */
 };
 
 static bool keep_object(void *context, struct str object)
@@ -105,10 +106,11 @@ static bool keep_object(void *context, struct str object)
 static struct objects list_objects(struct estate *estate, struct arena *arena, struct str cluster,
                                    const struct kube_resource *resource, struct str namespace_)
 {
-    struct objects objects = { arena, map_new(arena, 8) };
+    struct objects objects = { arena, map_new(arena, 8), false };
     struct error ignored = { 0 };
 
-    api_list(estate->api, arena, cluster, resource, namespace_, keep_object, &objects, &ignored);
+    objects.failed = world_list(estate, arena, cluster, resource, namespace_, keep_object,
+                                &objects, &ignored) != 0;
     return objects;
 }
 
@@ -124,9 +126,9 @@ static int make_nodes(struct estate *estate, struct arena *arena,
     for (int64_t i = 0; i < cluster->nodes; i++)
         if (world_ensure(estate, arena, cluster->id, &res_nodes, STR(""),
                          object_node(arena, cluster, i), err) != 0 ||
-            api_merge_object(estate->api, arena, cluster->id, &res_nodes, STR(""),
-                             object_node_name(arena, cluster, i), STR("status"),
-                             object_node_status(arena, cluster, i, now), &stored, err) != 0)
+            world_merge(estate, arena, cluster->id, &res_nodes, STR(""),
+                        object_node_name(arena, cluster, i), STR("status"),
+                        object_node_status(arena, cluster, i, now), &stored, err) != 0)
             return -1;
     return 0;
 }
@@ -139,6 +141,9 @@ static int copy_nodes(struct estate *estate, struct arena *arena, struct str clu
     struct objects machines = list_objects(estate, arena, LOCAL_CLUSTER, &res_machines, cluster);
     struct map *wanted = map_new(arena, 8);
     struct str stored;
+
+    if (nodes.failed)
+        return error_set(err, ERROR_UNAVAILABLE, "its nodes cannot be listed");
 
     for (uint32_t i = 0; i < map_count(nodes.by_name); i++) {
         struct json node = *(struct json *)map_value(nodes.by_name, i);
@@ -157,14 +162,14 @@ static int copy_nodes(struct estate *estate, struct arena *arena, struct str clu
             continue;
         if ((!there && world_ensure(estate, arena, LOCAL_CLUSTER, &res_machines, cluster, machine,
                                     err) != 0) ||
-            api_merge_object(estate->api, arena, LOCAL_CLUSTER, &res_machines, cluster, name,
-                             STR("status"), object_machine_status(arena, node), &stored, err) != 0)
+            world_merge(estate, arena, LOCAL_CLUSTER, &res_machines, cluster, name,
+                        STR("status"), object_machine_status(arena, node), &stored, err) != 0)
             return -1;
     }
     for (uint32_t i = 0; i < map_count(machines.by_name); i++)
         if (!map_get(wanted, map_key(machines.by_name, i)))
-            api_delete_object(estate->api, arena, LOCAL_CLUSTER, &res_machines, cluster,
-                              map_key(machines.by_name, i), err);
+            world_delete(estate, arena, LOCAL_CLUSTER, &res_machines, cluster,
+                         map_key(machines.by_name, i), err);
     return 0;
 }
 
@@ -176,8 +181,8 @@ static bool has_api(struct estate *estate, struct arena *arena, struct str id)
     struct error ignored = { 0 };
     struct str stored;
 
-    return api_get(estate->api, arena, id, &res_namespaces, STR(""), SYSTEM_NAMESPACE, &stored,
-                   &ignored) == 0;
+    return world_get(estate, arena, id, &res_namespaces, STR(""), SYSTEM_NAMESPACE, &stored,
+                     &ignored) == 0;
 }
 
 static int make_api(struct estate *estate, struct arena *arena, struct str id, struct error *err)
@@ -225,8 +230,8 @@ static int write_status(struct estate *estate, struct arena *arena, struct json 
 
     if (!patch_changes(arena, cluster, patch))
         return 0;
-    return api_merge_object(estate->api, arena, LOCAL_CLUSTER, &res_clusters, STR(""),
-                            described->id, STR("status"), patch, &stored, err);
+    return world_merge(estate, arena, LOCAL_CLUSTER, &res_clusters, STR(""),
+                       described->id, STR("status"), patch, &stored, err);
 }
 
 static int reconcile(struct estate *estate, struct arena *arena, struct str id, bool starts,
@@ -239,9 +244,15 @@ static int reconcile(struct estate *estate, struct arena *arena, struct str id, 
 
     struct described_cluster described = object_cluster_read(arena, cluster);
 
-    if (((starts || !has_api(estate, arena, id)) && make_api(estate, arena, id, err) != 0) ||
-        make_nodes(estate, arena, &described, err) != 0 ||
-        world_make_namespace(estate, arena, LOCAL_CLUSTER, id, err) != 0 ||
+    if (downstream_of(estate->downstream, id)) {
+        if (clusters_real_describe(estate, arena, &described, err) != 0)
+            return -1;
+    } else if (((starts || !has_api(estate, arena, id)) &&
+                make_api(estate, arena, id, err) != 0) ||
+               make_nodes(estate, arena, &described, err) != 0) {
+        return -1;
+    }
+    if (world_make_namespace(estate, arena, LOCAL_CLUSTER, id, err) != 0 ||
         copy_nodes(estate, arena, id, err) != 0)
         return -1;
     return write_status(estate, arena, cluster, &described, err);
@@ -265,8 +276,8 @@ static struct str seeded_before(struct estate *estate, struct arena *arena)
     struct str object = STR("");
     struct json root;
 
-    if (api_get(estate->api, arena, LOCAL_CLUSTER, &res_configmaps, SYSTEM_NAMESPACE,
-                STR(SEED_RECORD), &object, &err) != 0 ||
+    if (world_get(estate, arena, LOCAL_CLUSTER, &res_configmaps, SYSTEM_NAMESPACE,
+                  STR(SEED_RECORD), &object, &err) != 0 ||
         json_read(arena, object, &json_limits_default, &root, &err) != 0)
         return STR("");
     return json_str(json_walk(root, "data", "clusters", NULL));
@@ -294,8 +305,8 @@ static int record_seeds(struct estate *estate, struct arena *arena, struct str w
     if (world_ensure(estate, arena, LOCAL_CLUSTER, &res_configmaps, SYSTEM_NAMESPACE, record,
                      err) != 0)
         return -1;
-    return api_merge_object(estate->api, arena, LOCAL_CLUSTER, &res_configmaps, SYSTEM_NAMESPACE,
-                            STR(SEED_RECORD), STR(""), record, &stored, err);
+    return world_merge(estate, arena, LOCAL_CLUSTER, &res_configmaps, SYSTEM_NAMESPACE,
+                       STR(SEED_RECORD), STR(""), record, &stored, err);
 }
 
 static int make_clusters(struct estate *estate, struct arena *arena,
@@ -340,6 +351,8 @@ int clusters_seed(struct estate *estate, const struct description *description, 
         struct str id = map_key(all.by_name, i);
 
         clusters_refresh(estate, id);
+        if (downstream_of(estate->downstream, id))
+            continue; /* by its own thread, when it answers */
         if (reconcile(estate, scratch, id, true, err) != 0)
             return error_wrap(err, "cluster %.*s", STR_ARG(id));
         world_scan(estate, scratch, id);

@@ -119,9 +119,9 @@ void counters_handle(struct estate *estate, struct http_exchange *exchange)
 
     for (uint32_t i = 0; i < ids.count; i++) {
         walk.cluster = ids.items[i];
-        api_list(estate->api, arena, walk.cluster, &res_operations, STR(""), count_operation,
-                 &walk, &err);
-        api_list(estate->api, arena, walk.cluster, &res_apps, STR(""), count_app, &walk, &err);
+        world_list(estate, arena, walk.cluster, &res_operations, STR(""), count_operation,
+                   &walk, &err);
+        world_list(estate, arena, walk.cluster, &res_apps, STR(""), count_app, &walk, &err);
     }
     put_releases(&walk, &releases);
     put_faults(estate, &faults);
@@ -134,7 +134,7 @@ void counters_handle(struct estate *estate, struct http_exchange *exchange)
                      (int64_t)atomic_load(&estate->counts[COUNT_NORMAN]),
                      (int64_t)atomic_load(&estate->counts[COUNT_POSTS]),
                      (int64_t)atomic_load(&estate->counts[COUNT_ACCEPTED]),
-                     (int64_t)agenda_count(estate->agenda),
+                     (int64_t)estate_agenda_count(estate),
                      faults.len ? strbuf_str(&faults) : STR(" "),
                      releases.len ? strbuf_str(&releases) : STR(" ")));
 }

@@ -2,6 +2,7 @@
 #include "lab/estate/rancher/engine.h"
 
 #include "text/base64.h"
+#include "text/time.h"
 
 /* More effects than any operation has: a bound on the loop, not a plan. */
 enum { EFFECTS_MAX = 16 };
@@ -24,15 +25,21 @@ static int load_task(struct estate *estate, struct arena *arena, struct str clus
     struct str name = json_str(json_get(meta, STR("name")));
     struct str record = json_str(json_walk(meta, "annotations", OPERATION_TASK_ANNOTATION, NULL));
     struct str secret = STR("");
+    struct str tarball = STR("");
     struct json root;
 
     if (!record.len)
         return error_set(err, ERROR_NOT_FOUND, "not an Operation of this lab");
-    if (api_get(estate->api, arena, cluster, &res_secrets, SYSTEM_NAMESPACE, name, &secret, err) ==
+    if (world_get(estate, arena, cluster, &res_secrets, SYSTEM_NAMESPACE, name, &secret, err) ==
             0 &&
-        json_read(arena, secret, &json_limits_default, &root, err) == 0)
+        json_read(arena, secret, &json_limits_default, &root, err) == 0) {
         base64_decode(arena, json_str(json_walk(root, "data", "task", NULL)), &record, err);
-    return task_decode(arena, record, ret_task, err);
+        base64_decode(arena, json_str(json_walk(root, "data", "chart", NULL)), &tarball, err);
+    }
+    if (task_decode(arena, record, ret_task, err) != 0)
+        return -1;
+    ret_task->tarball = tarball;
+    return 0;
 }
 
 static void view_releases(const struct task *task, const struct revisions *history,
@@ -54,17 +61,16 @@ static void view_releases(const struct task *task, const struct revisions *histo
     }
 }
 
-static bool pod_is_there(struct estate *estate, struct arena *arena, const struct task *task)
+bool engine_pod_is_there(struct estate *estate, struct arena *arena, const struct task *task)
 {
-    struct error ignored = { 0 };
+    struct error err = { 0 };
     struct str pod;
 
-    return api_get(estate->api, arena, task->cluster, &res_pods, SYSTEM_NAMESPACE, task->operation,
-                   &pod, &ignored) == 0;
+    return world_get(estate, arena, task->cluster, &res_pods, SYSTEM_NAMESPACE, task->operation,
+                     &pod, &err) == 0 ||
+           err.code != ERROR_NOT_FOUND;
 }
 
-/* One look and one effect. False when there is nothing more to do now; *ret_next_ms then says when
- * to look again, 0 never. */
 static bool advance(struct estate *estate, struct arena *arena, const struct task *task,
                     struct json operation, int64_t *ret_next_ms)
 {
@@ -74,7 +80,7 @@ static bool advance(struct estate *estate, struct arena *arena, const struct tas
     struct error err = { 0 };
 
     if (view.stage != STAGE_ENDED) {
-        view.pod_there = task->instant || pod_is_there(estate, arena, task);
+        view.pod_there = task->instant || engine_pod_is_there(estate, arena, task);
         history = world_history(estate, arena, task->cluster, task->namespace_, task->release);
         view_releases(task, &history, &view);
         if (task->wait && now_ms >= task->times.work_ms && task->action != TASK_UNINSTALL)
@@ -96,6 +102,37 @@ static bool advance(struct estate *estate, struct arena *arena, const struct tas
     return step.effect != EFFECT_FORGET;
 }
 
+static struct str read_log(struct estate *estate, struct arena *arena, const struct task *task,
+                           struct json operation)
+{
+    struct json status = json_get(operation, STR("status"));
+
+    return object_operation_log(
+        arena, task, json_raw(json_get(status, STR("command"))), object_operation_stage(operation),
+        json_str(json_walk(operation, "metadata", "annotations", OPERATION_LOG_ANNOTATION, NULL)),
+        time_rfc3339(arena, estate_now(estate)));
+}
+
+const struct engine engine_simulated = { advance, read_log };
+
+const struct engine *engine_of(const struct estate *estate, struct str cluster)
+{
+    return downstream_of(estate->downstream, cluster) ? &engine_helm : &engine_simulated;
+}
+
+struct str engine_log(struct estate *estate, struct arena *arena, struct str cluster,
+                      struct json operation)
+{
+    struct task task;
+    struct error ignored = { 0 };
+
+    if (load_task(estate, arena, cluster, operation, &task, &ignored) != 0)
+        return STR("");
+    return engine_of(estate, cluster)->read_log(estate, arena, &task, operation);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
 void engine_run(struct estate *estate, struct arena *arena, struct str cluster,
                 struct str namespace_, struct str name, const struct task *known)
 {
@@ -111,8 +148,8 @@ void engine_run(struct estate *estate, struct arena *arena, struct str cluster,
         struct json operation;
         struct task task;
 
-        if (api_get(estate->api, arena, cluster, &res_operations, namespace_, name, &object,
-                    &err) != 0 ||
+        if (world_get(estate, arena, cluster, &res_operations, namespace_, name, &object,
+                      &err) != 0 ||
             json_read(arena, object, &json_limits_default, &operation, &err) != 0)
             break;
         if (known)
@@ -128,13 +165,13 @@ void engine_run(struct estate *estate, struct arena *arena, struct str cluster,
             lock = engine_lock(estate, cluster, namespace_, task.release);
             pthread_mutex_lock(lock);
         }
-        if (!advance(estate, arena, &task, operation, &next_ms))
+        if (!engine_of(estate, cluster)->advance(estate, arena, &task, operation, &next_ms))
             break;
     }
     if (lock)
         pthread_mutex_unlock(lock);
     if (next_ms)
-        agenda_put(estate->agenda, &(struct agenda_entry){ AGENDA_TASK, cluster, namespace_, name },
+        estate_put(estate, &(struct agenda_entry){ AGENDA_TASK, cluster, namespace_, name },
                    next_ms);
 }
 
@@ -145,13 +182,13 @@ static int store_task(struct estate *estate, struct arena *arena, const struct t
     struct str stored;
 
     if (!task->instant &&
-        (api_create_object(estate->api, arena, task->cluster, &res_secrets, SYSTEM_NAMESPACE,
-                           object_operation_secret(arena, task), &stored, err) != 0 ||
-         api_create_object(estate->api, arena, task->cluster, &res_pods, SYSTEM_NAMESPACE,
-                           object_operation_pod(arena, task), &stored, err) != 0))
+        (world_create(estate, arena, task->cluster, &res_secrets, SYSTEM_NAMESPACE,
+                      object_operation_secret(arena, task), &stored, err) != 0 ||
+         world_create(estate, arena, task->cluster, &res_pods, SYSTEM_NAMESPACE,
+                      object_operation_pod(arena, task), &stored, err) != 0))
         return -1;
-    return api_create_object(estate->api, arena, task->cluster, &res_operations, task->namespace_,
-                             object_operation(arena, task), &stored, err);
+    return world_create(estate, arena, task->cluster, &res_operations, task->namespace_,
+                        object_operation(arena, task), &stored, err);
 }
 
 int engine_accept(struct estate *estate, struct arena *arena, const struct task *task,
@@ -164,7 +201,7 @@ int engine_accept(struct estate *estate, struct arena *arena, const struct task 
     if (task->instant)
         engine_run(estate, arena, task->cluster, task->namespace_, task->operation, task);
     else
-        agenda_put(estate->agenda,
+        estate_put(estate,
                    &(struct agenda_entry){ AGENDA_TASK, task->cluster, task->namespace_,
                                            task->operation },
                    task->times.waiting_ms);

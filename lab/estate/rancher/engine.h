@@ -4,13 +4,31 @@
 
 #include "lab/estate/rancher/inside.h"
 
+/* Who carries operations out: the simulation, or the helm program. */
+struct engine {
+    /* One look and one effect. False when there is nothing more to do now; *ret_next_ms then says
+     * when to look again, 0 never. */
+    bool (*advance)(struct estate *estate, struct arena *arena, const struct task *task,
+                    struct json operation, int64_t *ret_next_ms);
+    /* What the helm container has printed so far. */
+    struct str (*read_log)(struct estate *estate, struct arena *arena, const struct task *task,
+                           struct json operation);
+};
+
+extern const struct engine engine_simulated;
+extern const struct engine engine_helm;
+const struct engine *engine_of(const struct estate *estate, struct str cluster);
+
+/* True unless it is known to be gone. */
+bool engine_pod_is_there(struct estate *estate, struct arena *arena, const struct task *task);
+
 /* Do what `step` says. -1: the store refused; the next look will try again. */
 int engine_perform(struct estate *estate, struct arena *arena, const struct task *task,
                    const struct task_view *view, const struct revisions *history,
                    const struct task_step *step, struct error *err);
-/* The Operation's status at a stage. */
-void engine_write_stage(struct estate *estate, struct arena *arena, const struct task *task,
-                        enum task_stage stage, bool failed, int exit_code);
+/* The Operation's status at a stage. -1: it could not be written, which was logged. */
+int engine_write_stage(struct estate *estate, struct arena *arena, const struct task *task,
+                       enum task_stage stage, bool failed, int exit_code);
 /* Operation, helm pod and record go. */
 void engine_forget(struct estate *estate, struct arena *arena, const struct task *task);
 

@@ -7,8 +7,8 @@
 
 /* ---- the Operation --------------------------------------------------------------------------- */
 
-void engine_write_stage(struct estate *estate, struct arena *arena, const struct task *task,
-                        enum task_stage stage, bool failed, int exit_code)
+int engine_write_stage(struct estate *estate, struct arena *arena, const struct task *task,
+                       enum task_stage stage, bool failed, int exit_code)
 {
     struct error err = { 0 };
     struct str stored;
@@ -16,10 +16,12 @@ void engine_write_stage(struct estate *estate, struct arena *arena, const struct
     struct str status =
         object_operation_status(arena, task, task->command, stage, failed, exit_code, now);
 
-    if (api_merge_object(estate->api, arena, task->cluster, &res_operations, task->namespace_,
-                         task->operation, STR("status"), status, &stored, &err) != 0)
-        log_warn(estate->log, "Operation not written", LOG_STR("cluster", task->cluster),
-                 LOG_STR("operation", task->operation), LOG_Z("error", err.text));
+    if (world_merge(estate, arena, task->cluster, &res_operations, task->namespace_,
+                    task->operation, STR("status"), status, &stored, &err) == 0)
+        return 0;
+    log_warn(estate->log, "Operation not written", LOG_STR("cluster", task->cluster),
+             LOG_STR("operation", task->operation), LOG_Z("error", err.text));
+    return -1;
 }
 
 static struct str failure_text(struct arena *arena, const struct task *task, enum fault_id id,
@@ -50,11 +52,11 @@ static void end_failed(struct estate *estate, struct arena *arena, const struct 
 
     if (failure == FAULT_TOO_BIG)
         text = failure_text(arena, task, failure, view->newest + 1, true);
-    api_merge_object(estate->api, arena, task->cluster, &res_operations, task->namespace_,
-                     task->operation, STR(""),
-                     jsonf(arena, "{'metadata':{'annotations':{%s:%s}}}",
-                           STR(OPERATION_LOG_ANNOTATION), text),
-                     &stored, &err);
+    world_merge(estate, arena, task->cluster, &res_operations, task->namespace_,
+                task->operation, STR(""),
+                jsonf(arena, "{'metadata':{'annotations':{%s:%s}}}",
+                      STR(OPERATION_LOG_ANNOTATION), text),
+                &stored, &err);
     engine_write_stage(estate, arena, task, STAGE_ENDED, true, fault_row(failure)->exit_code);
 }
 
@@ -174,7 +176,7 @@ static bool app_is_slow(const struct task *task)
 
 static void later_app(struct estate *estate, const struct task *task, int64_t life_ms)
 {
-    agenda_put(estate->agenda,
+    estate_put(estate,
                &(struct agenda_entry){ AGENDA_RELEASE, task->cluster, task->namespace_,
                                        task->release },
                estate_now(estate) + estate_scaled(estate, life_ms));
@@ -228,14 +230,14 @@ void engine_forget(struct estate *estate, struct arena *arena, const struct task
 {
     struct error err = { 0 };
 
-    api_delete_object(estate->api, arena, task->cluster, &res_operations, task->namespace_,
-                      task->operation, &err);
+    world_delete(estate, arena, task->cluster, &res_operations, task->namespace_,
+                 task->operation, &err);
     if (task->instant)
         return;
-    api_delete_object(estate->api, arena, task->cluster, &res_pods, SYSTEM_NAMESPACE,
-                      task->operation, &err);
-    api_delete_object(estate->api, arena, task->cluster, &res_secrets, SYSTEM_NAMESPACE,
-                      task->operation, &err);
+    world_delete(estate, arena, task->cluster, &res_pods, SYSTEM_NAMESPACE,
+                 task->operation, &err);
+    world_delete(estate, arena, task->cluster, &res_secrets, SYSTEM_NAMESPACE,
+                 task->operation, &err);
 }
 
 int engine_perform(struct estate *estate, struct arena *arena, const struct task *task,
@@ -259,8 +261,8 @@ int engine_perform(struct estate *estate, struct arena *arena, const struct task
     case EFFECT_OPERATION_KILLED: {
         struct error gone = { 0 };
 
-        api_delete_object(estate->api, arena, task->cluster, &res_pods, SYSTEM_NAMESPACE,
-                          task->operation, &gone);
+        world_delete(estate, arena, task->cluster, &res_pods, SYSTEM_NAMESPACE,
+                     task->operation, &gone);
         engine_write_stage(estate, arena, task, STAGE_ENDED, false, 0);
         return 0;
     }

@@ -97,7 +97,13 @@ static void pass_on(struct estate *estate, struct http_exchange *exchange,
     str_list_push(&who.groups, STR("system:authenticated"));
     if (caller->admin)
         str_list_push(&who.groups, STR("system:masters"));
-    api_handle(estate->api, exchange, route->cluster, route->rest, &who);
+
+    struct remote *remote = downstream_of(estate->downstream, route->cluster);
+
+    if (remote)
+        remote_forward(remote, exchange, route->rest, &who);
+    else
+        api_handle(estate->api, exchange, route->cluster, route->rest, &who);
 }
 
 static void go_plain(struct estate *estate, struct http_exchange *exchange,

@@ -6,6 +6,7 @@
 #define HERD_LAB_ESTATE_RANCHER_INSIDE_H
 
 #include "base/map.h"
+#include "lab/estate/downstream/downstream.h"
 #include "lab/estate/estate.h"
 #include "lab/estate/rancher/action.h"
 #include "lab/estate/rancher/agenda.h"
@@ -35,6 +36,16 @@ struct cluster_state {
     bool provisioned;
 };
 
+/* One thread and what it has to do. A real cluster that does not answer holds up nobody else. */
+struct worker {
+    struct estate *estate;
+    struct remote *remote; /* NULL: of the simulated clusters */
+    struct agenda *agenda;
+    pthread_t thread;
+    bool runs;
+    bool prepared; /* the real cluster has what Rancher puts there, and is followed */
+};
+
 struct estate {
     struct api *api;
     const struct clock *clock;
@@ -42,9 +53,9 @@ struct estate {
     double scale;
     char *ca_pem;
 
-    struct agenda *agenda;
-    pthread_t thread;
-    bool thread_runs;
+    struct downstream *downstream; /* NULL: all clusters are simulated */
+    struct worker *workers; /* the first for all simulated clusters, then one for each real one */
+    uint32_t worker_count;
     atomic_bool stopping;
 
     pthread_mutex_t faults_lock; /* faults, rng */
@@ -78,6 +89,9 @@ static inline int64_t estate_scaled(const struct estate *estate, int64_t life_ms
 }
 
 uint64_t estate_chance(struct estate *estate);
+/* On the agenda of whoever works on the entry's cluster. */
+void estate_put(struct estate *estate, const struct agenda_entry *entry, int64_t due_ms);
+size_t estate_agenda_count(const struct estate *estate);
 
 /* ---- faults_live.c: the rules in force */
 
@@ -102,6 +116,38 @@ void clusters_look_again(struct estate *estate);
 bool clusters_find(struct estate *estate, struct str id, struct cluster_state *ret_state);
 /* Ids, in the arena. */
 struct str_list clusters_ids(struct estate *estate, struct arena *arena);
+
+/* ---- clusters_real.c */
+
+/* What Rancher's agent puts into a cluster; then it is followed, and all of it looked through. */
+int clusters_real_prepare(struct estate *estate, struct arena *arena, struct str cluster,
+                          struct error *err);
+/* Nodes, amounts and version as the cluster has them. */
+int clusters_real_describe(struct estate *estate, struct arena *arena,
+                           struct described_cluster *described, struct error *err);
+
+/* ---- world_api.c: objects of any cluster, as api.h has them for the simulated ones */
+
+int world_get(struct estate *estate, struct arena *arena, struct str cluster,
+              const struct kube_resource *resource, struct str namespace_, struct str name,
+              struct str *ret_object, struct error *err);
+int world_create(struct estate *estate, struct arena *arena, struct str cluster,
+                 const struct kube_resource *resource, struct str namespace_, struct str object,
+                 struct str *ret_object, struct error *err);
+/* `object` has the resourceVersion that it replaces. */
+int world_update(struct estate *estate, struct arena *arena, struct str cluster,
+                 const struct kube_resource *resource, struct str namespace_, struct str name,
+                 struct str object, struct str *ret_object, struct error *err);
+int world_merge(struct estate *estate, struct arena *arena, struct str cluster,
+                const struct kube_resource *resource, struct str namespace_, struct str name,
+                struct str sub_resource, struct str patch, struct str *ret_object,
+                struct error *err);
+int world_delete(struct estate *estate, struct arena *arena, struct str cluster,
+                 const struct kube_resource *resource, struct str namespace_, struct str name,
+                 struct error *err);
+int world_list(struct estate *estate, struct arena *arena, struct str cluster,
+               const struct kube_resource *resource, struct str namespace_,
+               bool (*each)(void *context, struct str object), void *context, struct error *err);
 
 /* ---- world.c: what Helm and Rancher left in a cluster */
 
@@ -152,8 +198,31 @@ void engine_run(struct estate *estate, struct arena *arena, struct str cluster,
 /* Store a new task: all that it will do survives a kill once this returns 0. */
 int engine_accept(struct estate *estate, struct arena *arena, const struct task *task,
                   struct error *err);
+/* What the helm container of an Operation has printed. */
+struct str engine_log(struct estate *estate, struct arena *arena, struct str cluster,
+                      struct json operation);
 pthread_mutex_t *engine_lock(struct estate *estate, struct str cluster, struct str namespace_,
                              struct str release);
+
+/* ---- repos_real.c: charts of repositories that real clusters use */
+
+struct real_chart {
+    struct catalogue_chart row; /* name, version, app version; the rest is nothing */
+    struct str metadata;        /* Chart.yaml as JSON, with the annotations asked for */
+    struct str values;          /* values.yaml as JSON */
+    struct str tarball;         /* with them, too */
+};
+
+/* Download a repository's index. -1 with Rancher's words. */
+int repos_real_index(struct estate *estate, struct arena *arena, struct json repo,
+                     struct str *ret_index, struct error *err);
+/* That which a ClusterRepo keeps in its ConfigMap. */
+int repos_real_kept_index(struct estate *estate, struct arena *arena, struct str cluster,
+                          struct json repo, struct str *ret_index, struct error *err);
+/* Look a chart up there and download it. -1 with Rancher's words. */
+int repos_real_chart(struct estate *estate, struct arena *arena, struct str cluster,
+                     struct json repo, const struct action_chart *wanted,
+                     struct real_chart *ret_chart, struct error *err);
 
 /* ---- repos.c */
 

@@ -82,5 +82,8 @@ struct str object_operation_secret(struct arena *arena, const struct task *task)
 /* What the helm container has printed at this stage; `failure` "" unless it failed. */
 struct str object_operation_log(struct arena *arena, const struct task *task, struct str command,
                                 enum task_stage stage, struct str failure, struct str now);
+/* The same around what a real helm has printed. */
+struct str object_operation_log_of(struct arena *arena, struct str command, struct str output,
+                                   bool succeeded);
 
 #endif

@@ -79,6 +79,7 @@ struct str object_operation_pod(struct arena *arena, const struct task *task)
                  "'cattle-system','labels':{'pod-impersonation.cattle.io/token':%s},"
                  "'annotations':{'pod-impersonation.cattle.io/cluster-role':%s}},"
                  "'spec':{'restartPolicy':'Never','nodeSelector':{'kubernetes.io/os':'linux'},"
+                 "'schedulerName':'herd-lab',"
                  "'containers':[{'name':'helm','image':'rancher/shell:v0.7.0','tty':true,"
                  "'command':['helm-cmd']},{'name':'proxy','image':'rancher/shell:v0.7.0'}]}}",
                  task->operation, str_slice(task->operation, 15, task->operation.len),
@@ -90,8 +91,11 @@ struct str object_operation_secret(struct arena *arena, const struct task *task)
 {
     return jsonf(arena,
                  "{'apiVersion':'v1','kind':'Secret','metadata':{'name':%s,'namespace':"
-                 "'cattle-system'},'type':'Opaque','data':{'task':%s}}",
-                 task->operation, base64_encode(arena, task_encode(arena, task, true)));
+                 "'cattle-system'},'type':'Opaque','data':{'task':%s%r}}",
+                 task->operation, base64_encode(arena, task_encode(arena, task, true)),
+                 task->tarball.len
+                     ? jsonf(arena, ",'chart':%s", base64_encode(arena, task->tarball))
+                     : STR(" "));
 }
 
 /* ---- the log --------------------------------------------------------------------------------- */
@@ -126,6 +130,13 @@ static void put_lines(struct strbuf *out, struct str text)
     }
 }
 
+static void put_success(struct strbuf *out, struct str command)
+{
+    strbuf_lit(out, "\r\n" RULER "SUCCESS: ");
+    put_command(out, command);
+    strbuf_lit(out, "\r\n" RULER);
+}
+
 struct str object_operation_log(struct arena *arena, const struct task *task, struct str command,
                                 enum task_stage stage, struct str failure, struct str now)
 {
@@ -152,8 +163,19 @@ struct str object_operation_log(struct arena *arena, const struct task *task, st
                    "LAST DEPLOYED: %.*s\r\nNAMESPACE: %.*s\r\nSTATUS: deployed\r\n",
                    STR_ARG(task->release), STR_ARG(task->release), STR_ARG(now),
                    STR_ARG(task->namespace_));
-    strbuf_lit(&out, "\r\n" RULER "SUCCESS: ");
+    put_success(&out, command);
+    return strbuf_str(&out);
+}
+
+struct str object_operation_log_of(struct arena *arena, struct str command, struct str output,
+                                   bool succeeded)
+{
+    struct strbuf out = strbuf_new(arena, 1024 + output.len);
+
     put_command(&out, command);
-    strbuf_lit(&out, "\r\n" RULER);
+    strbuf_lit(&out, "\r\n");
+    put_lines(&out, output);
+    if (succeeded)
+        put_success(&out, command);
     return strbuf_str(&out);
 }

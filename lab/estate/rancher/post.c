@@ -4,6 +4,7 @@
  * ServerError with the bare text. A client that goes away meanwhile changes nothing: the work was
  * stored before the answer is tried. */
 #include "lab/estate/jsonf.h"
+#include "lab/estate/rancher/helm_step.h"
 #include "lab/estate/rancher/inside.h"
 
 enum {
@@ -12,6 +13,7 @@ enum {
     OPERATION_SECRET_MAX = 1024 * 1024,   /* Kubernetes' bound on a Secret's data */
     TARBALL_BYTES = 24 * 1024,            /* a small chart, which goes into the same Secret */
     UNINSTALL_MS = 6000,
+    EXPIRE_MS = 3600 * 1000,
     NAME_TRIES = 8,
 };
 
@@ -22,7 +24,13 @@ struct post {
     struct str cluster;
     struct action action;
     struct str operation; /* of the last task */
+    struct json repo;     /* the ClusterRepo of a deployment */
 };
+
+static bool is_real(const struct post *p)
+{
+    return downstream_of(p->estate->downstream, p->cluster) != NULL;
+}
 
 static void refuse(struct post *p, const char *text)
 {
@@ -86,12 +94,17 @@ static struct task task_of(struct post *p, struct str release, int64_t install_m
         .keep_history = action->keep_history,
         .take_ownership = action->take_ownership,
         .history_max = action->history_max,
-        .instant = p->estate->scale <= 0,
+        .instant = p->estate->scale <= 0 && !is_real(p),
         .values = STR("{}"),
         .description = action->description,
         .times = task_times_of(estate_now(p->estate), &pace),
     };
 
+    /* Helm's own time does not run faster than life. */
+    if (is_real(p)) {
+        task.times.timeout_ms = task.times.running_ms + helm_time_ms(action->timeout_ms);
+        task.times.expire_ms = task.times.accepted_ms + EXPIRE_MS;
+    }
     p->operation = task.operation;
     return task;
 }
@@ -120,24 +133,23 @@ static int find_repo(struct post *p, struct str name, const struct catalogue_rep
 {
     struct error err = { 0 };
     struct str object = STR("");
-    struct json repo;
 
-    if (api_get(p->estate->api, p->arena, p->cluster, &res_repos, STR(""), name, &object, &err) !=
+    if (world_get(p->estate, p->arena, p->cluster, &res_repos, STR(""), name, &object, &err) !=
             0 ||
-        json_read(p->arena, object, &json_limits_default, &repo, &err) != 0) {
+        json_read(p->arena, object, &json_limits_default, &p->repo, &err) != 0) {
         reply_store_error(p->exchange, &err);
         return -1;
     }
-    *ret_repo = catalogue_repo_of(json_str(json_walk(repo, "spec", "url", NULL)));
+    *ret_repo = catalogue_repo_of(json_str(json_walk(p->repo, "spec", "url", NULL)));
     *ret_downloaded =
-        json_str(json_walk(repo, "status", "indexConfigMapName", NULL)).len > 0;
+        json_str(json_walk(p->repo, "status", "indexConfigMapName", NULL)).len > 0;
     return 0;
 }
 
 /* What the download of the tarball and the namespace meet. -1, answered. */
-static int meet_post_faults(struct post *p, const struct catalogue_repo *repo,
-                            const struct action_chart *chart)
+static int meet_post_faults(struct post *p, const struct action_chart *chart)
 {
+    struct str url = json_str(json_walk(p->repo, "spec", "url", NULL));
     const struct fault_place place = { p->cluster, chart->release, chart->chart, STR("") };
     struct fault_rule rule;
 
@@ -145,7 +157,7 @@ static int meet_post_faults(struct post *p, const struct catalogue_repo *repo,
         return 0;
 
     const struct str pairs[] = {
-        STR("url"),       str_fmt(p->arena, "%.*s/%.*s-%.*s.tgz", STR_ARG(repo->url),
+        STR("url"),       str_fmt(p->arena, "%.*s/%.*s-%.*s.tgz", STR_ARG(url),
                                   STR_ARG(chart->chart), STR_ARG(chart->version)),
         STR("namespace"), p->action.namespace_,
         STR("values"),    chart->values,
@@ -169,22 +181,41 @@ static const struct catalogue_chart *wrong_version(const struct catalogue_chart 
     return chart;
 }
 
+/* What is to be deployed, of the simulated world or downloaded. */
+static const struct catalogue_chart *find_chart(struct post *p, const struct catalogue_repo *repo,
+                                                const struct action_chart *wanted,
+                                                struct str *ret_tarball, struct error *err)
+{
+    const struct catalogue_chart *chart = NULL;
+    struct real_chart *real = arena_new(p->arena, struct real_chart);
+
+    *ret_tarball = STR("");
+    if (is_real(p)) {
+        if (repos_real_chart(p->estate, p->arena, p->cluster, p->repo, wanted, real, err) != 0)
+            return NULL;
+        *ret_tarball = real->tarball;
+        return &real->row;
+    }
+    if (!repo)
+        error_set(err, ERROR_NOT_FOUND, "no chart name found");
+    else
+        catalogue_find(p->arena, repo, wanted->chart, wanted->version, &chart, err);
+    return chart;
+}
+
 /* One chart of the action, checked and stored. -1, answered. */
 static int accept_chart(struct post *p, const struct catalogue_repo *repo, struct str repo_name,
                         const struct action_chart *wanted)
 {
-    const struct catalogue_chart *chart = NULL;
+    struct str tarball;
     struct error err = { 0 };
+    const struct catalogue_chart *chart = find_chart(p, repo, wanted, &tarball, &err);
 
-    if (!repo)
-        error_set(&err, ERROR_NOT_FOUND, "no chart name found");
-    else
-        catalogue_find(p->arena, repo, wanted->chart, wanted->version, &chart, &err);
     if (!chart) {
         refuse(p, err.text);
         return -1;
     }
-    if (meet_post_faults(p, repo, wanted) != 0)
+    if (meet_post_faults(p, wanted) != 0)
         return -1;
     if (world_make_namespace(p->estate, p->arena, p->cluster, p->action.namespace_, &err) != 0) {
         refuse(p, err.text);
@@ -194,7 +225,7 @@ static int accept_chart(struct post *p, const struct catalogue_repo *repo, struc
     struct task task = task_of(p, wanted->release, chart->install_ms);
 
     task.fault = task_fault(p, wanted->release, repo_name, chart);
-    if (task.fault == FAULT_WRONG_VERSION)
+    if (task.fault == FAULT_WRONG_VERSION && !is_real(p))
         chart = wrong_version(chart);
     task.repo = repo_name;
     task.chart = chart->name;
@@ -203,9 +234,10 @@ static int accept_chart(struct post *p, const struct catalogue_repo *repo, struc
     task.annotations = wanted->annotations;
     task.description = wanted->description;
     task.reset_values = wanted->reset_values;
+    task.tarball = tarball;
     task.command = action_command(p->arena, &p->action, wanted, wanted->release, chart->version,
                                   repo_name);
-    if (wanted->values.len + TARBALL_BYTES > OPERATION_SECRET_MAX) {
+    if (wanted->values.len + (tarball.len ? tarball.len : TARBALL_BYTES) > OPERATION_SECRET_MAX) {
         refuse(p, str_fmt(p->arena, "Secret \"%.*s\" is invalid: data: Too long: must have at most "
                                     "1048576 bytes",
                           STR_ARG(task.operation))
@@ -267,7 +299,7 @@ static void uninstall(struct post *p, struct str namespace_, struct str app)
     struct error err = { 0 };
     struct str stored;
 
-    if (api_get(p->estate->api, p->arena, p->cluster, &res_apps, namespace_, app, &stored, &err) !=
+    if (world_get(p->estate, p->arena, p->cluster, &res_apps, namespace_, app, &stored, &err) !=
         0) {
         reply_store_error(p->exchange, &err);
         return;

@@ -6,6 +6,7 @@
 #include "text/zip.h"
 #include "text/base64.h"
 #include "text/time.h"
+#include "text/yaml.h"
 
 static const struct str status_names[RELEASE_STATUS_COUNT] = {
     STR_INIT("unknown"),         STR_INIT("deployed"),         STR_INIT("failed"),
@@ -183,23 +184,53 @@ int release_read(struct arena *arena, struct str secret, struct release *ret_rel
     return 0;
 }
 
-struct str release_app(struct arena *arena, const struct release *r)
+/* spec.resources: what the manifest names. Helm does not write the namespace of what has none. */
+static struct str resources_of(struct arena *arena, const struct release *r)
+{
+    struct strbuf out = strbuf_new(arena, 256);
+    struct yaml_documents documents;
+    struct error ignored;
+    bool more = false;
+
+    if (yaml_read(arena, r->manifest, &documents, &ignored) != 0)
+        return STR(" ");
+    strbuf_char(&out, ' ');
+    for (uint32_t i = 0; i < documents.count; i++) {
+        struct json object;
+
+        if (json_read(arena, documents.items[i].json, &json_limits_default, &object, &ignored) !=
+                0 ||
+            !json_is(object, JSON_OBJECT))
+            continue;
+
+        struct json meta = json_get(object, STR("metadata"));
+        struct str namespace_ = json_str(json_get(meta, STR("namespace")));
+
+        jsonf_put(&out, "%r{'apiVersion':%s,'kind':%s,'name':%s,'namespace':%s}",
+                  more ? STR(",") : STR(" "), json_str(json_get(object, STR("apiVersion"))),
+                  json_str(json_get(object, STR("kind"))), json_str(json_get(meta, STR("name"))),
+                  namespace_.len ? namespace_ : r->namespace_);
+        more = true;
+    }
+    return strbuf_str(&out);
+}
+
+struct str release_app(struct arena *arena, const struct release *r, struct str resource_version)
 {
     struct strbuf out = strbuf_new(arena, 1024 + r->metadata.len);
     struct str labels =
         r->repo.len ? jsonf(arena, "%s:%s", STR(RELEASE_REPO_LABEL), r->repo) : STR(" ");
-    struct str workload =
-        r->manifest.len ? jsonf(arena, "{'apiVersion':'apps/v1','kind':'Deployment','name':%s,"
-                                       "'namespace':%s}",
-                                r->name, r->namespace_)
-                        : STR(" ");
+    struct str version = resource_version.len
+                             ? jsonf(arena, ",'resourceVersion':%s", resource_version)
+                             : STR(" ");
 
     jsonf_put(&out,
               "{'apiVersion':'catalog.cattle.io/v1','kind':'App','metadata':{'name':%s,"
-              "'namespace':%s,'labels':{%r},'ownerReferences':[{'apiVersion':'v1','kind':'Secret',"
-              "'name':%s,'uid':%s,'controller':true,'blockOwnerDeletion':false}]},",
-              r->name, r->namespace_, labels, release_secret_name(arena, r->name, r->revision),
-              r->uid);
+              "'namespace':%s%r,'labels':{%r},'ownerReferences':[{'apiVersion':'v1',"
+              "'kind':'Secret','name':%s,'uid':%s,'controller':true,"
+              "'blockOwnerDeletion':false}]},",
+              r->name, r->namespace_, version, labels,
+              release_secret_name(arena, r->name, r->revision), r->uid);
     jsonf_put(&out,
               "'spec':{'name':%s,'namespace':%s,'version':%d,'helmVersion':3,"
               "'info':{'firstDeployed':%s,'lastDeployed':%s%r,'description':%s,'status':%s,"
@@ -208,7 +239,8 @@ struct str release_app(struct arena *arena, const struct release *r)
               time_rfc3339(arena, r->last_deployed_ms),
               r->deleted_ms ? jsonf(arena, ",'deleted':%s", time_rfc3339(arena, r->deleted_ms))
                             : STR(" "),
-              r->description, release_status_name(r->status), r->notes, r->metadata, workload);
+              r->description, release_status_name(r->status), r->notes, r->metadata,
+              resources_of(arena, r));
     return strbuf_str(&out);
 }
 

@@ -69,8 +69,10 @@ int release_read(struct arena *arena, struct str secret, struct release *ret_rel
 int release_data_read(struct arena *arena, struct str data, struct str *ret_json,
                       struct error *err);
 
-/* The App of a release's newest revision, and its status as a merge patch. */
-struct str release_app(struct arena *arena, const struct release *release);
+/* The App of a release's newest revision, in place of the one with that resourceVersion ("": of
+ * none), and its status as a merge patch. */
+struct str release_app(struct arena *arena, const struct release *release,
+                       struct str resource_version);
 struct str release_app_status(struct arena *arena, const struct release *release,
                               int64_t generation);
 

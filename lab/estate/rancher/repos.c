@@ -7,38 +7,54 @@
 
 enum { RETRY_FIRST_MS = 300 * 1000, RETRIES_MAX = 3, REFRESH_MS = 3600 * 1000 };
 
-/* What the download of a repository ends with; "" is success. */
-static struct str download_error(struct estate *estate, struct arena *arena, struct str cluster,
-                                 struct str name, struct str url, bool *ret_final)
+/* A fault of the estate: the answer that it makes. */
+static bool is_struck(struct estate *estate, struct str cluster, struct str name,
+                      enum repo_answer *ret_answer)
 {
-    const struct catalogue_repo *repo = catalogue_repo_of(url);
     const struct fault_place place = { cluster, STR(""), STR(""), name };
     struct fault_rule rule;
-    enum repo_answer answer = repo ? repo->answer : REPO_DOWN;
 
     if (faults_strike(estate, FAULT_REPO_DOWN, &place, &rule))
-        answer = REPO_DOWN;
-    if (faults_strike(estate, FAULT_REPO_HTML, &place, &rule))
-        answer = REPO_HTML;
+        *ret_answer = REPO_DOWN;
+    else if (faults_strike(estate, FAULT_REPO_HTML, &place, &rule))
+        *ret_answer = REPO_HTML;
+    else
+        return false;
+    return true;
+}
 
+/* What the download of a repository ends with: "" and its index, or why there is none. */
+static struct str download_index(struct estate *estate, struct arena *arena, struct str cluster,
+                                 struct str name, struct json object, struct str *ret_index,
+                                 bool *ret_final)
+{
+    struct str url = json_str(json_walk(object, "spec", "url", NULL));
+    const struct catalogue_repo *repo = catalogue_repo_of(url);
+    enum repo_answer answer = repo ? repo->answer : REPO_DOWN;
+    bool struck = is_struck(estate, cluster, name, &answer);
+    struct error err = { 0 };
+
+    if (!struck && downstream_of(estate->downstream, cluster))
+        return repos_real_index(estate, arena, object, ret_index, &err) == 0
+                   ? STR("")
+                   : str_dup(arena, str_of(err.text));
     *ret_final = answer == REPO_DENIED;
+    if (answer == REPO_INDEX)
+        *ret_index = catalogue_index(arena, repo);
     return catalogue_repo_failure(arena, answer, url);
 }
 
 static int store_index(struct estate *estate, struct arena *arena, struct str cluster,
-                       struct str name, struct str url, struct repo_result *result,
+                       struct str name, struct str index, struct repo_result *result,
                        struct error *err)
 {
-    const struct catalogue_repo *repo = catalogue_repo_of(url);
-    struct str index = repo ? catalogue_index(arena, repo)
-                            : STR("{\"apiVersion\":\"v1\",\"entries\":{}}");
     struct str map = object_index(arena, result->config_map, name, index);
     struct str stored;
     struct json root;
 
     if (world_ensure(estate, arena, cluster, &res_configmaps, SYSTEM_NAMESPACE, map, err) != 0 ||
-        api_get(estate->api, arena, cluster, &res_configmaps, SYSTEM_NAMESPACE, result->config_map,
-                &stored, err) != 0 ||
+        world_get(estate, arena, cluster, &res_configmaps, SYSTEM_NAMESPACE, result->config_map,
+                  &stored, err) != 0 ||
         json_read(arena, stored, &json_limits_default, &root, err) != 0)
         return -1;
     result->config_map_version = json_str(json_walk(root, "metadata", "resourceVersion", NULL));
@@ -116,8 +132,10 @@ static int download(struct estate *estate, struct arena *arena, struct str clust
     struct str url = text_of(repo, "spec", "url");
     bool git = url.len == 0;
     bool final = false;
+    struct str index = STR("{\"apiVersion\":\"v1\",\"entries\":{}}");
     struct str failure = git ? STR("")
-                             : download_error(estate, arena, cluster, meta->name, url, &final);
+                             : download_index(estate, arena, cluster, meta->name, repo, &index,
+                                              &final);
     struct repo_result result = {
         .ok = failure.len == 0,
         .condition = str_of(condition),
@@ -132,10 +150,10 @@ static int download(struct estate *estate, struct arena *arena, struct str clust
 
     if (!result.ok)
         fill_failure(estate, arena, repo, failure, final, &result);
-    else if (store_index(estate, arena, cluster, meta->name, url, &result, err) != 0)
+    else if (store_index(estate, arena, cluster, meta->name, index, &result, err) != 0)
         return -1;
-    if (api_merge_object(estate->api, arena, cluster, &res_repos, STR(""), meta->name,
-                         STR("status"), object_repo_status(arena, &result), &stored, err) != 0)
+    if (world_merge(estate, arena, cluster, &res_repos, STR(""), meta->name,
+                    STR("status"), object_repo_status(arena, &result), &stored, err) != 0)
         return -1;
     /* The write itself puts the repository on the agenda again. */
     return 0;
@@ -150,7 +168,7 @@ void repos_reconcile(struct estate *estate, struct arena *arena, struct str clus
     struct kube_meta meta;
     int64_t next_ms = 0;
 
-    if (api_get(estate->api, arena, cluster, &res_repos, STR(""), name, &object, &err) != 0 ||
+    if (world_get(estate, arena, cluster, &res_repos, STR(""), name, &object, &err) != 0 ||
         json_read(arena, object, &json_limits_default, &repo, &err) != 0)
         return;
     kube_meta_read(repo, &meta);
@@ -163,7 +181,7 @@ void repos_reconcile(struct estate *estate, struct arena *arena, struct str clus
         return;
     if (!is_due(repo, condition, meta.generation, estate_now(estate), &next_ms)) {
         if (next_ms)
-            agenda_put(estate->agenda,
+            estate_put(estate,
                        &(struct agenda_entry){ AGENDA_REPO, cluster, STR(""), name }, next_ms);
         return;
     }
@@ -176,6 +194,6 @@ void repos_schedule(struct estate *estate, struct str cluster, struct str name)
 {
     int64_t wait_ms = estate_scaled(estate, 1000 + (int64_t)(estate_chance(estate) % 2000));
 
-    agenda_put(estate->agenda, &(struct agenda_entry){ AGENDA_REPO, cluster, STR(""), name },
+    estate_put(estate, &(struct agenda_entry){ AGENDA_REPO, cluster, STR(""), name },
                estate_now(estate) + wait_ms);
 }

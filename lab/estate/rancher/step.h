@@ -55,6 +55,7 @@ struct task {
     int64_t history_max;
     int64_t at_revision; /* of an uninstall: the newest revision when it was accepted; 0 = none */
     enum fault_id fault;
+    struct str tarball; /* of a real chart: in the operation's Secret, not in the record */
     bool instant; /* no pod was made */
     struct str command; /* JSON array, as the Operation shows it */
     struct task_times times;

@@ -4,7 +4,6 @@
 #include "lab/estate/rancher/inside.h"
 #include "lab/estate/rancher/route.h"
 #include "lab/estate/rancher/shape.h"
-#include "text/time.h"
 
 struct steve_type {
     struct str type; /* singular, as in `type` */
@@ -51,10 +50,15 @@ static const struct steve_type *type_of(struct str name, bool local)
 static int get_object(struct steve *s, struct str *ret_text, struct json *ret_object,
                       struct error *err)
 {
-    if (api_get(s->estate->api, s->arena, s->cluster, s->type->resource, s->path.namespace_,
-                s->path.name, ret_text, err) != 0)
+    if (world_get(s->estate, s->arena, s->cluster, s->type->resource, s->path.namespace_,
+                  s->path.name, ret_text, err) != 0)
         return -1;
     return json_read(s->arena, *ret_text, &json_limits_default, ret_object, err);
+}
+
+static bool is_real(const struct steve *s)
+{
+    return downstream_of(s->estate->downstream, s->cluster) != NULL;
 }
 
 /* ---- links of a ClusterRepo ------------------------------------------------------------------ */
@@ -65,11 +69,55 @@ static void action_error(struct steve *s, const char *text)
     reply_e1(s->exchange, 500, "ServerError", str_dup(s->arena, str_of(text)));
 }
 
-static void link_index(struct steve *s, const struct catalogue_repo *repo)
+static void link_index(struct steve *s, struct json object, const struct catalogue_repo *repo)
+{
+    struct error err = { 0 };
+    struct str index;
+
+    if (!is_real(s))
+        reply_json(s->exchange, 200,
+                   repo ? catalogue_index(s->arena, repo)
+                        : STR("{\"apiVersion\":\"v1\",\"entries\":{}}"));
+    else if (repos_real_kept_index(s->estate, s->arena, s->cluster, object, &index, &err) != 0)
+        action_error(s, err.text);
+    else
+        reply_json(s->exchange, 200, index);
+}
+
+static void reply_info(struct steve *s, struct str values, struct str metadata)
 {
     reply_json(s->exchange, 200,
-               repo ? catalogue_index(s->arena, repo)
-                    : STR("{\"apiVersion\":\"v1\",\"entries\":{}}"));
+               jsonf(s->arena, "{'readme':'','appReadme':'','values':%r,'questions':null,"
+                               "'chart':%r}",
+                     values, metadata));
+}
+
+static void reply_tarball(struct steve *s, struct str name, struct str version, struct str bytes)
+{
+    http_answer_header(s->exchange, "Content-Disposition",
+                       str_fmt(s->arena, "attachment; filename=%.*s-%.*s.tgz", STR_ARG(name),
+                               STR_ARG(version)));
+    http_answer(s->exchange, 200, "application/gzip", bytes);
+}
+
+static void link_real_chart(struct steve *s, struct json object, struct str link)
+{
+    struct action_chart wanted = { .annotations = STR_INIT("") };
+    struct real_chart chart;
+    struct error err = { 0 };
+
+    http_query(s->exchange, STR("chartName"), &wanted.chart);
+    http_query(s->exchange, STR("version"), &wanted.version);
+    if (!wanted.chart.len)
+        reply_e1(s->exchange, 404, "NotFound", STR("not found"));
+    else if (repos_real_chart(s->estate, s->arena, s->cluster, object, &wanted, &chart, &err) != 0)
+        action_error(s, err.text);
+    else if (str_eq(link, STR("info")))
+        reply_info(s, chart.values, chart.metadata);
+    else if (str_eq(link, STR("icon")))
+        http_answer(s->exchange, 200, "image/svg+xml", STR(""));
+    else
+        reply_tarball(s, chart.row.name, chart.row.version, chart.tarball);
 }
 
 static void link_chart(struct steve *s, const struct catalogue_repo *repo, struct str link)
@@ -88,20 +136,15 @@ static void link_chart(struct steve *s, const struct catalogue_repo *repo, struc
     } else if (catalogue_find(s->arena, repo, name, version, &chart, &err) != 0) {
         action_error(s, err.text);
     } else if (str_eq(link, STR("info"))) {
-        reply_json(s->exchange, 200,
-                   jsonf(s->arena, "{'readme':'','appReadme':'','values':%r,'questions':null,"
-                                   "'chart':%r}",
-                         catalogue_values(s->arena, chart),
-                         catalogue_metadata(s->arena, chart, STR(""))));
+        reply_info(s, catalogue_values(s->arena, chart),
+                   catalogue_metadata(s->arena, chart, STR("")));
     } else if (str_eq(link, STR("icon"))) {
         http_answer(s->exchange, 200, "image/svg+xml", STR(""));
     } else {
-        http_answer_header(s->exchange, "Content-Disposition",
-                           str_fmt(s->arena, "attachment; filename=%.*s-%.*s.tgz",
-                                   STR_ARG(chart->name), STR_ARG(chart->version)));
         /* An empty tar, gzipped: nobody in the lab unpacks charts. */
-        http_answer(s->exchange, 200, "application/gzip",
-                    str_make("\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0", 20));
+        reply_tarball(s, chart->name, chart->version,
+                      str_make("\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0",
+                               20));
     }
 }
 
@@ -114,36 +157,27 @@ static void repo_link(struct steve *s, struct json object, struct str link)
     if (!map.len)
         action_error(s, "configmaps \"\" not found");
     else if (str_eq(link, STR("index")))
-        link_index(s, repo);
-    else if (str_eq(link, STR("info")) || str_eq(link, STR("chart")) || str_eq(link, STR("icon")))
-        link_chart(s, repo, link);
-    else
+        link_index(s, object, repo);
+    else if (!str_eq(link, STR("info")) && !str_eq(link, STR("chart")) &&
+             !str_eq(link, STR("icon")))
         reply_e1(s->exchange, 404, "NotFound", STR("not found"));
+    else if (is_real(s))
+        link_real_chart(s, object, link);
+    else
+        link_chart(s, repo, link);
 }
 
 /* ---- logs of an Operation -------------------------------------------------------------------- */
 
 static void operation_logs(struct steve *s, struct json object)
 {
-    struct json meta = json_get(object, STR("metadata"));
-    struct json status = json_get(object, STR("status"));
-    struct json annotations = json_get(meta, STR("annotations"));
-    enum task_stage stage = object_operation_stage(object);
-    struct task task = { 0 };
-    struct error err = { 0 };
-
-    if (!json_bool(json_get(status, STR("podCreated"))) ||
-        task_decode(s->arena, json_str(json_get(annotations, STR(OPERATION_TASK_ANNOTATION))),
-                    &task, &err) != 0) {
+    if (!json_bool(json_walk(object, "status", "podCreated", NULL)) ||
+        !json_is(json_walk(object, "metadata", "annotations", OPERATION_TASK_ANNOTATION, NULL),
+                 JSON_STRING)) {
         reply_e1(s->exchange, 404, "NotFound", STR("not found"));
         return;
     }
-    reply_text(s->exchange, 200,
-               object_operation_log(s->arena, &task, json_raw(json_get(status, STR("command"))),
-                                    stage,
-                                    json_str(json_get(annotations,
-                                                      STR(OPERATION_LOG_ANNOTATION))),
-                                    time_rfc3339(s->arena, estate_now(s->estate))));
+    reply_text(s->exchange, 200, engine_log(s->estate, s->arena, s->cluster, object));
 }
 
 /* ---- get and list ---------------------------------------------------------------------------- */
@@ -243,8 +277,8 @@ static void list_all(struct steve *s)
                            number_of(s->exchange, STR("limit"), 100000));
     list.skip = number_of(s->exchange, STR("continue"), page > 1 ? (page - 1) * list.limit : 0);
     http_query(s->exchange, STR("filter"), &list.filter);
-    if (api_list(s->estate->api, s->arena, s->cluster, s->type->resource, s->path.namespace_,
-                 list_one, &list, &err) != 0) {
+    if (world_list(s->estate, s->arena, s->cluster, s->type->resource, s->path.namespace_,
+                   list_one, &list, &err) != 0) {
         reply_store_error(s->exchange, &err);
         return;
     }

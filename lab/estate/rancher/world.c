@@ -5,7 +5,10 @@
 /* The thread's own writes come back to it through api_on_change, and need no second look. */
 static _Thread_local int own_writes;
 
-enum { REVISION_GAP_MAX = 16 }; /* revisions that may be missing below the hint */
+enum {
+    REVISION_GAP_MAX = 16, /* revisions that may be missing below the hint */
+    APP_AGAIN_MS = 1000,
+};
 
 bool world_is_own_write(void)
 {
@@ -48,18 +51,21 @@ static int64_t hint_of(struct estate *estate, struct str key)
     return hint;
 }
 
-static bool read_revision(struct estate *estate, struct arena *arena, struct str cluster,
-                          struct str namespace_, struct str release, int64_t number,
-                          struct revision *ret_revision)
+/* 1 and the revision, 0 if there is none, -1 if nobody can say. */
+static int read_revision(struct estate *estate, struct arena *arena, struct str cluster,
+                         struct str namespace_, struct str release, int64_t number,
+                         struct revision *ret_revision, struct error *err)
 {
-    struct error err = { 0 };
+    struct error why = { 0 };
     struct str secret = STR("");
     struct json root;
 
-    if (api_get(estate->api, arena, cluster, &res_secrets, namespace_,
-                release_secret_name(arena, release, number), &secret, &err) != 0 ||
-        json_read(arena, secret, &json_limits_default, &root, &err) != 0)
-        return false;
+    if (world_get(estate, arena, cluster, &res_secrets, namespace_,
+                  release_secret_name(arena, release, number), &secret, &why) != 0 ||
+        json_read(arena, secret, &json_limits_default, &root, &why) != 0) {
+        *err = why;
+        return why.code == ERROR_NOT_FOUND ? 0 : -1;
+    }
 
     struct json meta = json_get(root, STR("metadata"));
 
@@ -69,35 +75,51 @@ static bool read_revision(struct estate *estate, struct arena *arena, struct str
         .operation = json_str(json_walk(meta, "annotations", RELEASE_OPERATION_ANNOTATION, NULL)),
         .secret = secret,
     };
-    return true;
+    return 1;
 }
 
-struct revisions world_history(struct estate *estate, struct arena *arena, struct str cluster,
-                               struct str namespace_, struct str release)
+/* -1: the cluster cannot be read at present. */
+static int read_history(struct estate *estate, struct arena *arena, struct str cluster,
+                        struct str namespace_, struct str release, struct revisions *history,
+                        struct error *err)
 {
-    struct revisions history = revisions_new(arena, 4);
     struct str key = hint_key(arena, cluster, namespace_, release);
     int64_t hint = hint_of(estate, key);
     int gap = 0;
 
     for (int64_t number = hint; number > 0 && gap <= REVISION_GAP_MAX; number--) {
         struct revision revision;
+        int found = read_revision(estate, arena, cluster, namespace_, release, number, &revision,
+                                  err);
 
+        if (found < 0)
+            return -1;
         /* Helm keeps the newest few: behind them, a gap is the end. */
-        if (read_revision(estate, arena, cluster, namespace_, release, number, &revision)) {
-            revisions_push(&history, revision);
+        if (found) {
+            revisions_push(history, revision);
             gap = 0;
-        } else if (history.count && ++gap > 1) {
+        } else if (history->count && ++gap > 1) {
             break;
-        } else if (!history.count) {
+        } else if (!history->count) {
             gap++;
         }
     }
-    if (hint && !history.count) {
+    if (hint && !history->count) {
         pthread_mutex_lock(&estate->hints_lock);
-        dict_remove(estate->hints, key);
+        if ((int64_t)(intptr_t)dict_get(estate->hints, key) == hint)
+            dict_remove(estate->hints, key);
         pthread_mutex_unlock(&estate->hints_lock);
     }
+    return 0;
+}
+
+struct revisions world_history(struct estate *estate, struct arena *arena, struct str cluster,
+                               struct str namespace_, struct str release)
+{
+    struct revisions history = revisions_new(arena, 4);
+    struct error ignored = { 0 };
+
+    read_history(estate, arena, cluster, namespace_, release, &history, &ignored);
     return history;
 }
 
@@ -110,13 +132,13 @@ int world_store_release(struct estate *estate, struct arena *arena, struct str c
 
     own_writes++;
     if (is_new)
-        result = api_create_object(estate->api, arena, cluster, &res_secrets, release->namespace_,
-                                   release_secret(arena, release, now_ms), &stored, err);
+        result = world_create(estate, arena, cluster, &res_secrets, release->namespace_,
+                              release_secret(arena, release, now_ms), &stored, err);
     else
-        result = api_merge_object(estate->api, arena, cluster, &res_secrets, release->namespace_,
-                                  release_secret_name(arena, release->name, release->revision),
-                                  STR(""), release_secret_patch(arena, release, now_ms), &stored,
-                                  err);
+        result = world_merge(estate, arena, cluster, &res_secrets, release->namespace_,
+                             release_secret_name(arena, release->name, release->revision),
+                             STR(""), release_secret_patch(arena, release, now_ms), &stored,
+                             err);
     own_writes--;
     if (result == 0)
         world_hint(estate, cluster, release->namespace_, release->name, release->revision, true);
@@ -129,8 +151,8 @@ void world_remove_release(struct estate *estate, struct arena *arena, struct str
     struct error err = { 0 };
 
     own_writes++;
-    api_delete_object(estate->api, arena, cluster, &res_secrets, namespace_,
-                      release_secret_name(arena, release, revision), &err);
+    world_delete(estate, arena, cluster, &res_secrets, namespace_,
+                 release_secret_name(arena, release, revision), &err);
     own_writes--;
     world_hint(estate, cluster, namespace_, release, revision, false);
 }
@@ -150,56 +172,77 @@ static bool app_is_current(struct str app, struct arena *arena, const struct rel
                   release->description);
 }
 
-static int64_t generation_of(struct arena *arena, struct str object)
+/* What an App says of itself: generation and resourceVersion. */
+static int64_t generation_of(struct arena *arena, struct str object, struct str *ret_version)
 {
     struct error ignored;
     struct json root;
     int64_t generation = 1;
 
-    if (json_read(arena, object, &json_limits_default, &root, &ignored) == 0)
+    *ret_version = STR("");
+    if (json_read(arena, object, &json_limits_default, &root, &ignored) == 0) {
         json_int64(json_walk(root, "metadata", "generation", NULL), &generation);
+        *ret_version = json_str(json_walk(root, "metadata", "resourceVersion", NULL));
+    }
     return generation;
 }
 
 static int write_app(struct estate *estate, struct arena *arena, struct str cluster,
                      const struct release *release, struct error *err)
 {
-    struct str app = release_app(arena, release);
     struct str stored = STR("");
+    struct str version = STR("");
+    struct error why = { 0 };
 
-    if (api_get(estate->api, arena, cluster, &res_apps, release->namespace_, release->name,
-                &stored, err) == 0) {
+    if (world_get(estate, arena, cluster, &res_apps, release->namespace_, release->name, &stored,
+                  &why) == 0) {
         if (app_is_current(stored, arena, release))
             return 0;
-        if (api_update_object(estate->api, arena, cluster, &res_apps, release->namespace_,
-                              release->name, STR(""), app, &stored, err) != 0)
+        generation_of(arena, stored, &version);
+        if (world_update(estate, arena, cluster, &res_apps, release->namespace_, release->name,
+                         release_app(arena, release, version), &stored, err) != 0)
             return -1;
-    } else if (api_create_object(estate->api, arena, cluster, &res_apps, release->namespace_, app,
-                                 &stored, err) != 0) {
+    } else if (world_create(estate, arena, cluster, &res_apps, release->namespace_,
+                            release_app(arena, release, STR("")), &stored, err) != 0) {
         return -1;
     }
-    return api_merge_object(estate->api, arena, cluster, &res_apps, release->namespace_,
-                            release->name, STR("status"),
-                            release_app_status(arena, release, generation_of(arena, stored)),
-                            &stored, err);
+    return world_merge(
+        estate, arena, cluster, &res_apps, release->namespace_, release->name, STR("status"),
+        release_app_status(arena, release, generation_of(arena, stored, &version)), &stored, err);
+}
+
+/* Of what is there now: 0, or -1 and it is to be tried again. */
+static int sync_app(struct estate *estate, struct arena *arena, struct str cluster,
+                    struct str namespace_, struct str name, struct error *err)
+{
+    struct revisions history = revisions_new(arena, 4);
+    struct release release;
+
+    if (read_history(estate, arena, cluster, namespace_, name, &history, err) != 0)
+        return -1;
+    if (history.count)
+        return release_read(arena, history.items[0].secret, &release, err) != 0
+                   ? -1
+                   : write_app(estate, arena, cluster, &release, err);
+    if (world_delete(estate, arena, cluster, &res_apps, namespace_, name, err) != 0 &&
+        err->code != ERROR_NOT_FOUND)
+        return -1;
+    return 0;
 }
 
 void world_sync_app(struct estate *estate, struct arena *arena, struct str cluster,
                     struct str namespace_, struct str name)
 {
-    struct revisions history = world_history(estate, arena, cluster, namespace_, name);
-    struct release release;
     struct error err = { 0 };
 
-    if (!history.count) {
-        api_delete_object(estate->api, arena, cluster, &res_apps, namespace_, name, &err);
+    if (sync_app(estate, arena, cluster, namespace_, name, &err) == 0)
         return;
-    }
-    if (release_read(arena, history.items[0].secret, &release, &err) != 0 ||
-        write_app(estate, arena, cluster, &release, &err) != 0)
-        log_warn(estate->log, "App not written", LOG_STR("cluster", cluster),
-                 LOG_STR("namespace", namespace_), LOG_STR("release", name),
-                 LOG_Z("error", err.text));
+    log_warn(estate->log, "App not written", LOG_STR("cluster", cluster),
+             LOG_STR("namespace", namespace_), LOG_STR("release", name),
+             LOG_Z("error", err.text));
+    if (downstream_of(estate->downstream, cluster) && err.code != ERROR_INVALID)
+        estate_put(estate, &(struct agenda_entry){ AGENDA_RELEASE, cluster, namespace_, name },
+                   estate_now(estate) + APP_AGAIN_MS);
 }
 
 int world_ensure(struct estate *estate, struct arena *arena, struct str cluster,
@@ -209,8 +252,8 @@ int world_ensure(struct estate *estate, struct arena *arena, struct str cluster,
     struct error why = { 0 };
     struct str stored;
 
-    if (api_create_object(estate->api, arena, cluster, resource, namespace_, object, &stored,
-                          &why) == 0 ||
+    if (world_create(estate, arena, cluster, resource, namespace_, object, &stored,
+                     &why) == 0 ||
         why.code == ERROR_ALREADY_EXISTS)
         return 0;
     *err = why;
@@ -228,7 +271,7 @@ struct scan {
 static void scan_put(struct scan *scan, enum agenda_kind kind, struct str namespace_,
                      struct str name)
 {
-    agenda_put(scan->estate->agenda,
+    estate_put(scan->estate,
                &(struct agenda_entry){ kind, scan->cluster, namespace_, name },
                estate_now(scan->estate));
 }
@@ -306,8 +349,8 @@ void world_scan(struct estate *estate, struct arena *arena, struct str cluster)
     for (size_t i = 0; i < sizeof(walks) / sizeof(walks[0]); i++) {
         struct error err = { 0 };
 
-        if (api_list(estate->api, arena, cluster, walks[i].resource, STR(""), walks[i].each, &scan,
-                     &err) != 0)
+        if (world_list(estate, arena, cluster, walks[i].resource, STR(""), walks[i].each, &scan,
+                       &err) != 0)
             log_warn(estate->log, "cluster not read at start", LOG_STR("cluster", cluster),
                      LOG_STR("kind", walks[i].resource->kind), LOG_Z("error", err.text));
     }

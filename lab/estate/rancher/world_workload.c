@@ -11,7 +11,7 @@ int world_make_namespace(struct estate *estate, struct arena *arena, struct str 
     struct str stored;
     struct error ignored = { 0 };
 
-    if (api_get(estate->api, arena, cluster, &res_namespaces, STR(""), name, &stored, &ignored) ==
+    if (world_get(estate, arena, cluster, &res_namespaces, STR(""), name, &stored, &ignored) ==
         0)
         return 0;
     return world_ensure(estate, arena, cluster, &res_namespaces, STR(""),

@@ -13,7 +13,19 @@ struct collected {
     bool done;
     bool cancelled;
     enum error_code code;
+    int begun;
+    int status;
 };
+
+static void on_begin(void *context, int status, struct str content_type)
+{
+    struct collected *collected = context;
+
+    rows_expect_int("a beginning comes before the first byte", (int64_t)collected->len, 0);
+    rows_expect_str("with the type of what comes", content_type, STR("application/json"));
+    collected->begun++;
+    collected->status = status;
+}
 
 static bool on_data(void *context, struct str piece)
 {
@@ -45,6 +57,7 @@ static struct collected stream(struct meeting *meeting, struct collected collect
     struct http_request request = { .method = "GET",
                                     .url = str_of(meeting->url),
                                     .timeout_ms = -1,
+                                    .on_begin = on_begin,
                                     .on_data = on_data,
                                     .on_done = on_done,
                                     .context = &collected };
@@ -54,7 +67,9 @@ static struct collected stream(struct meeting *meeting, struct collected collect
     return collected;
 }
 
-#define CHUNKS ANSWER("200 OK\r\nTransfer-Encoding: chunked", "3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n")
+#define CHUNKS                                                                                     \
+    ANSWER("200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked",            \
+           "3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n")
 
 static void test_streams(void **state)
 {
@@ -65,6 +80,8 @@ static void test_streams(void **state)
     (void)state;
     rows_expect_str("all pieces come", str_make(got.text, got.len), STR("abcdef"));
     rows_expect_int("and the end", got.code, ERROR_NONE);
+    rows_expect_int("the beginning was told once", got.begun, 1);
+    rows_expect_int("as the status that it has", got.status, 200);
     got = stream(&meeting, (struct collected){ .stop_after = 1 });
     rows_expect_int("who says stop gets no more", got.code, ERROR_CANCELLED);
     got = stream(&meeting, (struct collected){ .stop_after = 1, .cancel = true });

@@ -44,7 +44,7 @@ static void test_round_trip(void **state)
     rows_expect_str("operation", back.operation, release.operation);
     rows_expect_str("it encodes to the same again", release_json(arena, &back),
                     release_json(arena, &release));
-    assert_int_equal(json_read(arena, release_app(arena, &back), &json_limits_default, &json, &err),
+    assert_int_equal(json_read(arena, release_app(arena, &back, STR("")), &json_limits_default, &json, &err),
                      0);
     rows_expect_str("values stay out of the App",
                     json_raw(json_walk(json, "spec", "values", NULL)), STR("{}"));
