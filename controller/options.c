@@ -191,7 +191,8 @@ static int read_policy(const struct flag_values *flags, struct serving_policy *r
     return 0;
 }
 
-static void add_names(struct arena *arena, struct str text, struct certificate_names *names)
+static int add_names(struct arena *arena, struct str text, struct certificate_names *names,
+                     struct error *err)
 {
     struct str part;
 
@@ -201,8 +202,12 @@ static void add_names(struct arena *arena, struct str text, struct certificate_n
         bool is_address =
             inet_pton(AF_INET, z, bytes) == 1 || inet_pton(AF_INET6, z, bytes) == 1;
 
+        if (!is_address && kube_not_dns1123_subdomain(str_of(z)))
+            return error_set(err, ERROR_BAD_REQUEST, "--webhook-names: '%s': %s", z,
+                             kube_not_dns1123_subdomain(str_of(z)));
         str_list_push(is_address ? &names->addresses : &names->dns_names, str_of(z));
     }
+    return 0;
 }
 
 static int read_certificates(struct arena *arena, const struct flag_values *flags,
@@ -232,7 +237,8 @@ static int read_certificates(struct arena *arena, const struct flag_values *flag
                                             STR_ARG(names.namespace_)));
     str_list_push(&names.dns_names, str_fmt(arena, "%.*s.%.*s.svc.cluster.local", STR_ARG(service),
                                             STR_ARG(names.namespace_)));
-    add_names(arena, text_of(flags, FLAG_WEBHOOK_NAMES), &names);
+    if (add_names(arena, text_of(flags, FLAG_WEBHOOK_NAMES), &names, err) < 0)
+        return -1;
     options->certificate_names = names;
     return 0;
 }

@@ -69,6 +69,22 @@ users: [{name: a, user: {exec: {command: x, apiVersion: client.authentication.k8
 EOF
 usage 2 "exec" "${controller[@]}" --kubeconfig "$state/exec.yaml"
 
+row "a CA that would renew without end, or sign for nobody, is refused before it begins"
+cat >"$state/nowhere.yaml" <<YAML
+clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: a, user: {token: x}}]
+contexts: [{name: a, context: {cluster: a, user: a}}]
+current-context: a
+YAML
+own=("${controller[@]}" --kubeconfig "$state/nowhere.yaml" --webhook-certificates own)
+usage 2 "--webhook-certificate-renew-before is not shorter" "${own[@]}" --webhook-certificate-renew-before 9000h
+usage 2 "--webhook-ca-renew-before is not shorter" "${own[@]}" --webhook-ca-lifetime 4320h
+usage 2 "certificates would end with their CA" "${own[@]}" --webhook-ca-renew-before 100h
+usage 2 "name one Secret" "${own[@]}" --webhook-secret herd-webhook-ca
+usage 2 "--webhook-names: 'a b'" "${own[@]}" --webhook-names 'x.test,a b'
+usage 2 "--webhook-service: 'A'" "${own[@]}" --webhook-service A
+usage 2 "--webhook-certificates" "${controller[@]}" --webhook-certificates mine
+
 row "severities of rules that do not exist are refused"
 usage 2 "no rule" "${webhook[@]}" "${good[@]}" --rule-severity no.such=deny
 usage 2 "deny, warn or off" "${webhook[@]}" "${good[@]}" --rule-severity graph.cycle=loud
