@@ -1,13 +1,25 @@
 # look.sh: what is true of running containers, asked of the kernel; sourced by suite.sh.
 
-# When each container started, and how long its program took from its first to its "serving" line.
+# in_ms TIME: of RFC 3339, as milliseconds.
+in_ms() { date -d "$1" +%s%3N; }
+
+# Of each pod's container: from containerd's order to start it until its program serves, and until its pod is ready.
 look_at_starts() {
-  local pod json
+  local pod id ordered serving
   for pod in $(pods_of herd-webhook) $(pods_of herd-controller); do
-    json=$(herd get pod "$pod" -o json)
-    echo "  $pod: $(jq -r '[.status.conditions[] | {(.type): .lastTransitionTime}] | add
-      | "scheduled \(.PodScheduled[11:19]), containers up \(.PodReadyToStartContainers[11:19]), ready \(.Ready[11:19])"' <<<"$json")"
+    id=$(herd get pod "$pod" -o 'jsonpath={.status.containerStatuses[0].containerID}')
+    ordered=$(sed -n "s/^time=\"\([^\"]*\)\".*StartContainer for.*${id#containerd://}.*/\1/p" "$state/containerd.log" | head -n 1)
+    serving=$(herd logs "$pod" | jq -r 'select(.message == "serving").time' | head -n 1)
+    echo "  $pod: serves $(($(in_ms "$serving") - $(in_ms "$ordered"))) ms after its container's start was asked for," \
+      "ready $(herd get pod "$pod" -o json | jq '.status | (.conditions[] | select(.type == "Ready").lastTransitionTime | fromdate)
+        - (.conditions[] | select(.type == "PodScheduled").lastTransitionTime | fromdate)') s after its pod was scheduled"
   done
+}
+
+# serial_of POD: of the certificate that it shows.
+serial_of() {
+  openssl s_client -connect "$(herd get pod "$1" -o 'jsonpath={.status.podIP}'):8443" -servername herd-webhook.herd-system.svc \
+    </dev/null 2>/dev/null | openssl x509 -noout -serial
 }
 
 # status_of PROCESS FIELD: of /proc/PROCESS/status.

@@ -130,6 +130,7 @@ clusterDomain: cluster.local
 clusterDNS: [10.96.0.10]
 resolvConf: $state/resolv.conf
 registryPullQPS: 0
+syncFrequency: 5s
 evictionHard: {memory.available: "0%", nodefs.available: "0%", nodefs.inodesFree: "0%", imagefs.available: "0%"}
 imageGCHighThresholdPercent: 100
 imageGCLowThresholdPercent: 99
