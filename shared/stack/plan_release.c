@@ -9,18 +9,25 @@
 #include "base/limits.h"
 #include "text/semver.h"
 
-/* The App that stands where ours should: is it ours? One without stamp is if the status says that
- * it was deployed by us and Helm has counted on since: somebody upgraded it by hand. */
-static bool was_ours(const struct slot *s)
+/* A chart from elsewhere has no stamp. A release without one is ours if the status says that we had
+ * it, and Helm has counted on since: somebody upgraded it by hand. Once we asked for something again,
+ * the revision that the status knows may be that one. */
+bool plan_was_ours(const struct slot *s)
 {
-    return s->app->stack.len == 0 && s->app->stack_uid.len == 0 && s->before &&
-           plan_last_known(s->before) == DEPLOYMENT_DEPLOYED &&
-           s->app->revision > s->before->revision && s->before->digest.len;
+    const struct observed_release *app = s->app;
+    const struct release_state *b = s->before;
+
+    if (!app || app->stack.len || app->stack_uid.len || !b || !b->digest.len || !b->revision ||
+        str_eq(b->reason, REASON(RELEASE_CONFLICT)))
+        return false;
+    if (plan_last_known(b) == DEPLOYMENT_DEPLOYED)
+        return app->revision > b->revision;
+    return app->revision > 1 && app->revision >= b->revision;
 }
 
 static bool is_in_the_way(const struct planner *p, const struct slot *s)
 {
-    if (!s->app || plan_is_ours(p, s->app) || was_ours(s))
+    if (!s->app || plan_is_ours(p, s->app) || plan_was_ours(s))
         return false;
     /* Of a Stack of our name that is no more: it is taken over. */
     return !str_eq(s->app->stack, p->ref);
@@ -94,7 +101,9 @@ bool plan_is_drifted(const struct slot *s)
 {
     const struct observed_release *app = s->app;
 
-    return app && s->desired && app->phase == RELEASE_DEPLOYED &&
+    /* On its way, too: nobody but Helm itself ends an upgrade or rollback that somebody began. */
+    return app && s->desired &&
+           (app->phase == RELEASE_DEPLOYED || app->phase == RELEASE_PENDING) &&
            !str_eq(app->digest, s->desired->digest) && s->before &&
            plan_last_known(s->before) == DEPLOYMENT_DEPLOYED &&
            str_eq(s->before->digest, s->desired->digest);
@@ -116,8 +125,8 @@ static bool settle_drifted(struct planner *p, struct slot *s)
     s->drifted = true;
     plan_set(s, DEPLOYMENT_DEPLOYED, REASON(DRIFTED),
              str_fmt(p->arena,
-                     "revision %u was made by somebody else; spec.drift: Correct would undo it",
-                     app->revision));
+                     "revision %u %s made by somebody else; spec.drift: Correct would undo it",
+                     app->revision, app->phase == RELEASE_PENDING ? "is being" : "was"));
     return true;
 }
 

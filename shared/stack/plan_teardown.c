@@ -21,7 +21,7 @@ void plan_mark_removed(struct planner *p, struct slot *s)
     /* Out of sight, what was never asked for is not there either. */
     bool unseen = plan_cluster(p, s)->state != CLUSTER_READ;
     bool gone = unseen ? !s->now.digest.len && !s->now.requested_ms
-                       : !s->decided && !plan_is_ours(p, s->app);
+                       : !s->decided && !plan_is_ours(p, s->app) && !plan_was_ours(s);
 
     if (s->chart == NONE && gone && (unseen || s->app || !plan_is_behind(p, s)))
         plan_set(s, DEPLOYMENT_REMOVED, REASON(REMOVED), STR(""));

@@ -142,3 +142,59 @@ ok curl -sS --cacert "$HERD_LAB_RANCHER_CA" -H "Authorization: Bearer $HERD_LAB_
 says "helm upgrade --history-max="
 says 'Release "qdrant" does not exist. Installing it now.'
 says "SUCCESS: helm upgrade"
+
+row "what is watched through Rancher's proxy comes as it happens, and what is refused is refused"
+down c-m-rag1 -n default get configmaps --watch-only -o name >"$state/watched.txt" 2>&1 &
+watcher=$!
+# A watch that is not begun yet misses what comes before it.
+told() {
+  on c-m-rag1 create configmap "seen-$RANDOM" -o name >/dev/null
+  grep configmap/seen "$state/watched.txt"
+}
+eventually told
+kill "$watcher"
+refused down c-m-rag1 get --raw /apis/catalog.cattle.io/v1/namespaces/none/apps/none
+says "NotFound"
+
+row "an upgrade goes to revision 2 in the order of dependsOn"
+ok apply 1.1.0 none 3
+observed
+ok ready
+for cluster in $clusters_of_test; do
+  is "$(listed "$cluster")" "gpu-operator 2 deployed gpu-operator-1.1.0
+ollama 2 deployed ollama-1.1.0
+qdrant 2 deployed qdrant-1.1.0"
+  times=$(ready_times "$cluster")
+  is "$times" "$(sort <<<"$times")"
+done
+ok on c-m-rag3 -n llm-serving get pods --field-selector status.phase=Running -o 'jsonpath={.items[*].spec.containers[0].image}'
+says "registry.example.org/ollama:1.1.0"
+
+row "somebody's own helm upgrade is told as drift, and left alone"
+ok helm_on c-m-rag1 -n vector-db upgrade qdrant "$state/charts/qdrant-1.1.0.tgz" --set persistence.size=1Gi
+eventually field_has stack/rag '{.status.deployments[*].reason}' Drifted
+is "$(app c-m-rag1 vector-db/qdrant '{.spec.version}')" 3
+
+row "with drift: Correct it is mended, that release alone"
+drift=Correct
+ok apply 1.1.0 none 3
+eventually app_is c-m-rag1 vector-db/qdrant '{.spec.version} {.spec.info.status}' "4 deployed"
+ok helm_on c-m-rag1 -n vector-db get values qdrant -o json
+is "$out" '{"persistence":{"size":"100Gi"}}'
+observed
+ok ready
+is "$(app c-m-rag1 llm-serving/ollama '{.spec.version}') $(app c-m-rag2 vector-db/qdrant '{.spec.version}')" "2 2"
+
+row "an upgrade that fails is told in helm's words, tried again, and over when the spec is mended"
+ok apply 1.1.0 forbidden 3
+eventually field_has stack/rag '{.status.deployments[*].message}' "this model may not be served"
+tried_again() { [ "$(counters | jq '[.releases[] | select(.release == "ollama" and .cluster == "c-m-rag2")][0].failed')" -ge 2 ]; }
+eventually tried_again
+for cluster in $clusters_of_test; do
+  eventually app_is "$cluster" llm-serving/ollama '{.spec.version} {.spec.info.status}' "2 deployed"
+done
+ok apply 1.1.0 llama 3
+observed
+ok ready
+ok on c-m-rag2 -n llm-serving get deployment ollama -o 'jsonpath={.spec.template.metadata.annotations.model}'
+is "$out" llama
