@@ -146,19 +146,26 @@ static void take_from_others(struct arena *arena, const struct apply *apply,
     }
 }
 
-static void set_own(struct managers *managers, const struct apply *apply, struct value *set)
+/* The time is that of the last apply that changed the object; of one that never did there is none. */
+static void set_own(struct managers *managers, const struct apply *apply, struct value *set,
+                    bool changed)
 {
+    struct field_writer by = apply->by;
+
     for (uint32_t i = 0; i < managers->count; i++) {
         struct manager *m = &managers->items[i];
 
         if (!is_own(m, apply))
             continue;
-        if (!value_equal(m->set, set) || !str_eq(m->by.api_version, apply->by.api_version))
-            m->by = apply->by;
+        if (!changed)
+            by.time = m->by.time;
+        m->by = by;
         m->set = set;
         return;
     }
-    managers_push(managers, (struct manager){ apply->by, true, set });
+    if (!changed)
+        by.time = STR("");
+    managers_push(managers, (struct manager){ by, true, set });
 }
 
 static const struct value *own_last(const struct managers *managers, const struct apply *apply)
@@ -193,7 +200,7 @@ int apply_object(struct arena *arena, const struct apply *apply, const struct va
         *ret_conflicts = conflicts;
         return -1;
     }
-    set_own(&managers, apply, set);
+    set_own(&managers, apply, set, value_count(gained) || value_count(lost));
     managers_put(arena, &managers, after);
     *ret_object = after;
     return 0;

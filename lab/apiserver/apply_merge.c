@@ -101,18 +101,16 @@ struct value *apply_merge(struct arena *arena, const struct schema *s, const str
     return result;
 }
 
-/* What becomes of one field that `last` names; NULL: it goes. */
+/* What becomes of one field that `last` names; NULL: it goes, with defaults and whatever else
+ * nobody said in it. A container stays for those who own it or something in it. */
 static struct value *pruned(struct arena *arena, const struct schema *s, const struct value *value,
                             const struct value *last, const struct value *owned)
 {
-    bool container = is_granular_map(s, value) || is_granular_list(s, value);
-    struct value *rest;
-
-    if (!container)
-        return fields_has_self(last) && !owned ? NULL : value_clone(arena, value);
-    rest = apply_prune(arena, s, value, last, owned);
-    /* A container stays for those who own it or something in it, and for what nobody said. */
-    return value_count(rest) || owned ? rest : NULL;
+    if (!owned)
+        return NULL;
+    if (!is_granular_map(s, value) && !is_granular_list(s, value))
+        return value_clone(arena, value);
+    return apply_prune(arena, s, value, last, owned);
 }
 
 static struct value *prune_list(struct arena *arena, const struct schema *s,

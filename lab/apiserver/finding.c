@@ -44,43 +44,13 @@ void finding_quote(struct strbuf *out, struct str text)
     strbuf_char(out, '"');
 }
 
-/* Go's %#v of an unstructured value. */
-static void put_go(struct strbuf *out, const struct value *value)
+/* A text as Go's %q, all else as JSON, which is how the API server shows it since 1.34. */
+static void put_shown(struct strbuf *out, const struct value *value)
 {
-    bool first = true;
-
-    switch (value_kind(value)) {
-    case JSON_STRING:
+    if (value_kind(value) == JSON_STRING)
         finding_quote(out, value_text(value));
-        return;
-    case JSON_OBJECT:
-        strbuf_lit(out, "map[string]interface {}{");
-        for (struct value *m = value_first(value); m; m = value_next(m), first = false) {
-            if (!first)
-                strbuf_lit(out, ", ");
-            finding_quote(out, value_key(m));
-            strbuf_char(out, ':');
-            put_go(out, m);
-        }
-        strbuf_char(out, '}');
-        return;
-    case JSON_ARRAY:
-        strbuf_lit(out, "[]interface {}{");
-        for (struct value *m = value_first(value); m; m = value_next(m), first = false) {
-            if (!first)
-                strbuf_lit(out, ", ");
-            put_go(out, m);
-        }
-        strbuf_char(out, '}');
-        return;
-    case JSON_ABSENT:
-    case JSON_NULL:
-        strbuf_lit(out, "null");
-        return;
-    case JSON_BOOL:
-    case JSON_NUMBER:
-        value_write(value, false, out);
-    }
+    else
+        value_write(value, true, out);
 }
 
 static void put(struct findings *found, enum finding_kind kind, const struct path *at,
@@ -94,7 +64,7 @@ static void put(struct findings *found, enum finding_kind kind, const struct pat
         if (value_kind(value) == JSON_NULL || value_kind(value) == JSON_ABSENT)
             strbuf_lit(&body, "\"null\"");
         else
-            put_go(&body, value);
+            put_shown(&body, value);
     }
     if (detail.len) {
         strbuf_lit(&body, ": ");

@@ -1,5 +1,6 @@
-/* impersonate.c: `kubectl --as`: a caller who may impersonate each part of another identity has that
- * identity for the rest of the request. Source: k8s.io/apiserver/pkg/endpoints/filters/impersonation. */
+/* impersonate.c: `kubectl --as`: a caller who may impersonate each part of another identity has
+ * that identity for the rest of the request. Source:
+ * k8s.io/apiserver/pkg/endpoints/filters/impersonation. */
 #include "lab/apiserver/http.h"
 
 #include <strings.h>

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+enum { UPDATERS_MAX = 10 };
+
 static struct str text(const struct value *entry, const char *key)
 {
     return value_text(value_get(entry, str_of(key)));
@@ -107,10 +109,59 @@ static struct managers base_of(struct arena *arena, const struct value *old,
     return managers;
 }
 
+static int by_age(const void *a, const void *b)
+{
+    const struct manager *x = *(const struct manager *const *)a;
+    const struct manager *y = *(const struct manager *const *)b;
+    int order = str_cmp(x->by.time, y->by.time);
+
+    return order ? order : str_cmp(x->by.manager, y->by.manager);
+}
+
+/* The first of a version that is too old is the bucket into which the next ones go. */
+static void move(struct arena *arena, struct manager *bucket, struct manager *from)
+{
+    bucket->by.manager = STR("ancient-changes");
+    bucket->by.sub_resource = STR("");
+    bucket->by.time = from->by.time;
+    bucket->set = fields_union(arena, bucket->set, from->set);
+    from->set = value_object(arena);
+}
+
+/* No more than UPDATERS_MAX that updated: the oldest become one for each version. Source:
+ * managedfields/internal/capmanagers.go. */
+static void cap(struct arena *arena, struct managers *managers)
+{
+    struct manager **updaters = arena_array(arena, struct manager *, managers->count);
+    uint32_t count = 0, left;
+
+    for (uint32_t i = 0; i < managers->count; i++)
+        if (!managers->items[i].applies && value_count(managers->items[i].set))
+            updaters[count++] = &managers->items[i];
+    if (count > 1)
+        qsort(updaters, count, sizeof(*updaters), by_age);
+    left = count;
+    for (uint32_t i = 1; i < count && left > UPDATERS_MAX; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (value_count(updaters[k]->set) &&
+                str_eq(updaters[k]->by.api_version, updaters[i]->by.api_version)) {
+                move(arena, updaters[k], updaters[i]);
+                left--;
+                break;
+            }
+}
+
 void managers_update(struct arena *arena, const struct kind *kind, const struct value *old,
                      struct value *object, const struct field_writer *writer)
 {
     struct managers managers = base_of(arena, old, object, writer);
+
+    /* Where nobody is kept track of, tracking begins with the first who applies. */
+    if (old && managers.count == 0) {
+        meta_remove(object, "managedFields");
+        return;
+    }
+
     struct value *gained = fields_changed(arena, kind, old, object);
     struct value *both = old ? fields_changed(arena, kind, object, old) : value_object(arena);
     /* What differs when looked at from the old side and not from the new one is gone. */
@@ -124,7 +175,7 @@ void managers_update(struct arena *arena, const struct kind *kind, const struct 
         if (!found && is_writers(m, writer)) {
             found = true;
             kept = fields_union(arena, kept, gained);
-            if (!value_equal(kept, m->set))
+            if (value_count(gained))
                 m->by.time = writer->time;
         } else {
             kept = fields_minus(arena, kept, gained);
@@ -133,5 +184,6 @@ void managers_update(struct arena *arena, const struct kind *kind, const struct 
     }
     if (!found)
         managers_push(&managers, (struct manager){ *writer, false, gained });
+    cap(arena, &managers);
     managers_put(arena, &managers, object);
 }

@@ -30,7 +30,9 @@ void managers_put(struct arena *arena, const struct managers *managers, struct v
 
 /* An update from `old` (NULL: a creation) to `object`: what it changed is the writer's, what it
  * removed is nobody's. It begins with the entries that `object` brings along, so that clients may
- * edit them ([] or [{}] forgets all), unless it has none or writes a subresource: then old's. */
+ * edit them ([] or [{}] forgets all), unless it has none or writes a subresource: then old's. An
+ * object without any stays so until somebody applies it. Of more than ten that updated, the oldest
+ * become one, "ancient-changes". */
 void managers_update(struct arena *arena, const struct kind *kind, const struct value *old,
                      struct value *object, const struct field_writer *writer);
 

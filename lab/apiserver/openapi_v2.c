@@ -1,5 +1,5 @@
-/* openapi_v2.c: the document. kubectl up to 1.26 learns from it what fields a kind has, and from the
- * parameters of PATCH whether the server understands dryRun. */
+/* openapi_v2.c: the document. kubectl up to 1.26 learns from it what fields a kind has, and from
+ * the parameters of PATCH whether the server understands dryRun. */
 #include "lab/apiserver/http.h"
 #include "lab/apiserver/openapi_v2.h"
 

@@ -1,5 +1,6 @@
-/* openapi_v2_protobuf.c: JSON to protobuf by the rows of openapi_v2.def. Protobuf: a field is its number
- * and wire type as one varint, then a varint, or a length and bytes; a message is its fields. */
+/* openapi_v2_protobuf.c: JSON to protobuf by the rows of openapi_v2.def. Protobuf: a field is its
+ * number and wire type as one varint, then a varint, or a length and bytes; a message is its
+ * fields. */
 #include "lab/apiserver/openapi_v2.h"
 
 enum message {

@@ -1,5 +1,5 @@
-/* question.c: kinds that are answered and not stored: who am I, may I, may they, whose is this token.
- * Source: k8s.io/kubernetes/pkg/registry/authorization and authentication,
+/* question.c: kinds that are answered and not stored: who am I, may I, may they, whose is this
+ * token. Source: k8s.io/kubernetes/pkg/registry/authorization and authentication,
  * pkg/apis/authorization/validation. */
 #include "lab/apiserver/http.h"
 

@@ -1,9 +1,9 @@
 /* rbac.h: roles and bindings as a question: may this user do that, and what may they do at all?
  *
- * Pure: a policy is built from the stored objects of rbac.authorization.k8s.io/v1 and asked. It lives
- * in an arena and borrows nothing. Rights only add up; nothing forbids. Source:
- * k8s.io/kubernetes/pkg/apis/rbac/v1/evaluation_helpers.go, pkg/registry/rbac/validation (rules and
- * escalation), plugin/pkg/auth/authorizer/rbac. */
+ * Pure: a policy is built from the stored objects of rbac.authorization.k8s.io/v1 and asked. It
+ * lives in an arena and borrows nothing. Rights only add up; nothing forbids. Source:
+ * k8s.io/kubernetes/pkg/apis/rbac/v1/evaluation_helpers.go, pkg/registry/rbac/validation (rules
+ * and escalation), plugin/pkg/auth/authorizer/rbac. */
 #ifndef HERD_LAB_APISERVER_RBAC_H
 #define HERD_LAB_APISERVER_RBAC_H
 
@@ -37,8 +37,8 @@ void rbac_policy_add(struct rbac_policy *policy, struct json object);
 struct rbac_rules rbac_rules_read(struct arena *arena, struct json rules);
 bool rbac_rule_allows(const struct rbac_rule *rule, const struct access *access);
 
-/* *ret_why: which binding allows it; or, where it is not allowed, which roles of the user's bindings
- * there are not, "" if none. */
+/* ret_why: which binding allows it; or, where it is not allowed, which roles of the user's
+ * bindings there are not, "" if none. */
 bool rbac_allows(const struct rbac_policy *policy, struct arena *arena,
                  const struct rbac_user *user, const struct access *access, struct str *ret_why);
 /* All rules that hold for the user in a namespace ("": only what holds in the whole cluster). */
@@ -48,7 +48,8 @@ struct rbac_rules rbac_rules_of(const struct rbac_policy *policy, struct arena *
 bool rbac_role(const struct rbac_policy *policy, struct str namespace_, struct str name,
                struct rbac_rules *ret_rules);
 
-/* Which of `wanted` do the rules in `held` not give? In the API server's form, a line each, sorted. */
+/* Which of `wanted` do the rules in `held` not give? In the API server's form, a line each,
+ * sorted. */
 struct str_list rbac_missing(struct arena *arena, const struct rbac_rules *held,
                              const struct rbac_rules *wanted);
 

@@ -1,5 +1,5 @@
-/* rbac_missing.c: nobody gives what they do not have. Rules are broken down to single rights, each is
- * looked for among what is held, and what is missing is put together again to be shown. Source:
+/* rbac_missing.c: nobody gives what they do not have. Rules are broken down to single rights, each
+ * is looked for among what is held, and what is missing is put together again to be shown. Source:
  * k8s.io/component-helpers/auth/rbac/validation/policy_comparator.go, policy_compact.go. */
 #include "lab/apiserver/rbac.h"
 

@@ -1,6 +1,6 @@
-/* roles.c: the policy of each cluster, read once and shared by all requests until a role or binding
- * changes. A counter decides: it grows after each such commit, and a policy says of which count it is,
- * so one that was read while somebody wrote is never taken for current. */
+/* roles.c: the policy of each cluster, read once and shared by all requests until a role or
+ * binding changes. A counter decides: it grows after each such commit, and a policy says of which
+ * count it is, so one that was read while somebody wrote is never taken for current. */
 #include "lab/apiserver/roles.h"
 
 #include "base/memory.h"

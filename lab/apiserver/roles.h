@@ -12,7 +12,8 @@ struct roles;
 struct roles *roles_create(void);
 void roles_free(struct roles *roles);
 
-/* The cluster's policy as of now, held as long as the request's arena. NULL: the failure is filled. */
+/* The cluster's policy as of now, held as long as the request's arena. NULL: the failure is
+ * filled. */
 const struct rbac_policy *roles_policy(struct request *rq);
 /* May this caller do that? system:masters may do everything. *ret_why as of rbac_allows. */
 bool roles_allow(struct request *rq, const struct api_caller *caller, const struct access *access,

@@ -1,6 +1,7 @@
-/* roles_admit.c: the check against escalation. Who writes a role must have its rights already, or the
- * verb "escalate" on it; who writes a binding must have the rights of its role, or the verb "bind" on
- * that. Source: k8s.io/kubernetes/pkg/registry/rbac (policybased storage, escalation_check.go). */
+/* roles_admit.c: the check against escalation. Who writes a role must have its rights already, or
+ * the verb "escalate" on it; who writes a binding must have the rights of its role, or the verb
+ * "bind" on that. Source: k8s.io/kubernetes/pkg/registry/rbac (policybased storage,
+ * escalation_check.go). */
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/roles.h"
 

@@ -1,6 +1,6 @@
-/* schema_v2.c: schemas as OpenAPI v2, which kubectl up to 1.26 reads to explain and validate. It knows
- * less than v3: what it cannot say is left out, so that no such kubectl refuses what the server takes.
- * Source: k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2/conversion.go. */
+/* schema_v2.c: schemas as OpenAPI v2, which kubectl up to 1.26 reads to explain and validate. It
+ * knows less than v3: what it cannot say is left out, so that no such kubectl refuses what the
+ * server takes. Source: k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2/conversion.go. */
 #include "lab/apiserver/schema.h"
 
 #include "text/json_write.h"

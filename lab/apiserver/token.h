@@ -1,6 +1,6 @@
-/* token.h: bearer tokens of ServiceAccounts: JSON Web Tokens with the API server's claims, signed by
- * HMAC-SHA256 (RFC 7515, RFC 7519). A real API server signs with a key pair, so that others may check
- * its tokens; here only the lab itself does, and to its clients a token is opaque. Pure. */
+/* token.h: bearer tokens of ServiceAccounts: JSON Web Tokens with the API server's claims, signed
+ * by HMAC-SHA256 (RFC 7515, RFC 7519). A real API server signs with a key pair, so that others may
+ * check its tokens; here only the lab itself does, and to its clients a token is opaque. Pure. */
 #ifndef HERD_LAB_APISERVER_TOKEN_H
 #define HERD_LAB_APISERVER_TOKEN_H
 

@@ -64,8 +64,8 @@ static int refuse(struct request *rq, const struct apply_conflicts *conflicts)
     return -1;
 }
 
-/* Fields that kubectl itself applied in the days of last-applied-configuration are kubectl's: such a
- * conflict is with its own past. */
+/* Fields that kubectl itself applied in the days of last-applied-configuration are kubectl's: such
+ * a conflict is with its own past. */
 static bool is_own_past(struct request *rq, const struct applying *a, const struct value *live,
                         const struct apply_conflicts *conflicts)
 {
@@ -86,6 +86,31 @@ static bool is_own_past(struct request *rq, const struct applying *a, const stru
     return true;
 }
 
+#define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
+
+/* What kubectl once applied by itself stays true when it applies by the server: a later `kubectl
+ * apply` without the server compares with it. Source:
+ * managedfields/internal/lastappliedupdater.go. */
+static void refresh_last_applied(struct request *rq, const struct applying *a,
+                                 struct value *object)
+{
+    struct value *annotations = meta_get(object, "annotations");
+    struct value *config, *own;
+    struct strbuf text = strbuf_new(rq->arena, 512);
+
+    if (!str_eq(a->apply.by.manager, STR("kubectl")) ||
+        !value_get(annotations, STR(LAST_APPLIED)))
+        return;
+    config = value_clone(rq->arena, a->config);
+    own = meta_get(config, "annotations");
+    if (value_remove(own, STR(LAST_APPLIED)) && value_count(own) == 0)
+        meta_remove(config, "annotations");
+    value_write(config, true, &text);
+    strbuf_char(&text, '\n');
+    value_set(rq->arena, annotations, STR(LAST_APPLIED),
+              value_str(rq->arena, strbuf_str(&text)));
+}
+
 static int apply_to(struct request *rq, const struct applying *a, const struct value *live,
                     struct value **ret_object)
 {
@@ -99,6 +124,7 @@ static int apply_to(struct request *rq, const struct applying *a, const struct v
         apply.force = true;
         apply_object(rq->arena, &apply, live, a->config, ret_object, &conflicts);
     }
+    refresh_last_applied(rq, a, *ret_object);
     managed = meta_get(*ret_object, "managedFields");
     rq->applies = true;
     rq->managed_fields = managed ? value_clone(rq->arena, managed) : NULL;

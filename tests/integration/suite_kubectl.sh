@@ -172,6 +172,86 @@ is "$(field deployment/web '{.spec.template.spec.containers[*].name}')" "web pro
 refused k apply --server-side -f "$state/deployment.yaml"
 says '.spec.template.spec.containers[name="web"].image'
 
+row "of those who updated, the oldest become one; who is not kept track of stays so until somebody applies"
+ok k create configmap many --from-literal=z=1
+for i in 01 02 03 04 05 06 07 08 09 10 11 12; do
+  ok k patch configmap many --type=merge -p "{\"data\":{\"k$i\":\"1\"}}" --field-manager="m$i"
+done
+is "$(k get configmap many --show-managed-fields -o json | jq '.metadata.managedFields | length')" 10
+is "$(managers configmap/many | head -n 1)" "ancient-changes Update"
+ok k create configmap untracked
+ok k patch configmap untracked --type=merge -p '{"data":{"a":"1"}}'
+is "$(k get configmap untracked --show-managed-fields -o json | jq .metadata.managedFields)" null
+ok k apply --server-side -f - <<'EOF'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: untracked}
+data: {b: "1"}
+EOF
+is "$(managers configmap/untracked)" $'kubectl Apply\nbefore-first-apply Update'
+
+row "list maps and sets of a definition: each applier has its elements, and takes them away with what was defaulted"
+ok k apply -f - <<'EOF'
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.lists.example.com}
+spec:
+  group: lists.example.com
+  scope: Namespaced
+  names: {plural: things, kind: Thing}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              set: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+              one: {type: array, x-kubernetes-list-type: atomic, items: {type: string}}
+              part: {type: object, properties: {a: {type: string}, b: {type: string, default: x}}}
+              map:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name, port]
+                items:
+                  type: object
+                  required: [name]
+                  properties: {name: {type: string}, port: {type: integer, default: 80}, v: {type: string}}
+EOF
+ok k wait --for=condition=Established crd/things.lists.example.com --timeout=10s
+# thing MANAGER SPEC: applied by the server.
+thing() {
+  printf 'apiVersion: lists.example.com/v1\nkind: Thing\nmetadata: {name: t}\nspec: %s\n' "$2" |
+    k apply --server-side --field-manager="$1" -f -
+}
+eventually thing red '{set: [a, b], one: [a], part: {a: "1"}, map: [{name: x, v: "1"}]}'
+ok thing blue '{set: [b, c], map: [{name: w, port: 81}]}'
+is "$(field thing/t '{.spec.set}{.spec.map[*].name}')" '["a","b","c"]x w'
+refused thing blue '{one: [b]}'
+says '.spec.one'
+refused thing blue '{map: [{name: x, v: "2"}]}'
+says '.spec.map[name="x",port=80].v'
+refused thing red '{set: [a, a]}'
+says 'duplicate entries for key [="a"]'
+ok thing red '{set: [a]}'
+is "$(k get thing t -o json | jq -cS .spec)" '{"map":[{"name":"w","port":81}],"set":["a","b","c"]}'
+refused k patch thing t --type=merge -p '{"spec":{"map":[{"name":"x"},{"name":"x"}]}}'
+says 'spec.map[1]: Duplicate value: {"name":"x","port":80}'
+
+row "kubectl's own record of what it applied follows when the server applies"
+ok k create configmap recorded --save-config
+ok k apply --server-side -f - <<'EOF'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: recorded}
+data: {a: "1"}
+EOF
+is "$(k get configmap recorded -o json | jq -r '.metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"] | fromjson | .data.a')" 1
+
 row "a Deployment is scaled"
 ok k scale deployment/web --replicas=4
 is "$(field deployment/web '{.spec.replicas}')" 4

@@ -72,7 +72,12 @@ static const struct row {
     { "but not what another owns, too",
       LIVE("\"a\":\"1\",\"b\":\"2\"", APPLY("me", "\"f:a\":{},\"f:b\":{}") "," APPLY("you", "\"f:b\":{}")),
       SPEC("\"a\":\"1\""), false, "{\"a\":\"1\",\"b\":\"2\"}",
-      "you+ {\"f:b\":{}} | me+ {\"f:a\":{}}" },
+      "me+ {\"f:a\":{}} | you+ {\"f:b\":{}}" },
+    { "a container that nobody names any more goes, with what nobody said in it",
+      LIVE("\"a\":\"1\",\"parts\":[{\"name\":\"x\",\"v\":\"1\",\"w\":\"0\"}]",
+           APPLY("me", "\"f:a\":{},\"f:parts\":{\"k:{\\\"name\\\":\\\"x\\\"}\":{\".\":{},\"f:name\":{},"
+                       "\"f:v\":{}}}")),
+      SPEC("\"a\":\"1\""), false, "{\"a\":\"1\"}", "me+ {\"f:a\":{}}" },
     { "nor what nobody applied", LIVE("\"a\":\"1\",\"b\":\"2\"", APPLY("me", "\"f:a\":{}")),
       SPEC("\"a\":\"3\""), false, "{\"a\":\"3\",\"b\":\"2\"}", "me+ {\"f:a\":{}}" },
     { "a map goes with its last entry",

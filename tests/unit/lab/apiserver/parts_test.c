@@ -186,6 +186,35 @@ static void test_managers(void **state)
                         "\"f:l\":{}}}}"));
 }
 
+/* Twelve who change one key each: the oldest three become one. */
+static void test_ancient(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const struct kind *kind = kind_named(builtin_new(arena), "ConfigMap");
+    struct value *object = value(arena, "{\"metadata\":{\"name\":\"n\"},\"data\":{}}");
+    struct str shown;
+
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        struct field_writer writer = { str_fmt(arena, "m%02d", i), STR(""), STR("v1"),
+                                       str_fmt(arena, "2026-01-01T00:00:%02dZ", i) };
+        struct value *next = value_clone(arena, object);
+
+        value_set(arena, value_get(next, STR("data")), str_fmt(arena, "k%02d", i),
+                  value_str(arena, STR("1")));
+        managers_update(arena, kind, i ? object : NULL, next, &writer);
+        object = next;
+    }
+    shown = managers(arena, object);
+    assert_true(str_starts(shown, STR("ancient-changes {\"f:data\":{\".\":{},\"f:k00\":{},"
+                                      "\"f:k01\":{},\"f:k02\":{}}} | m03 ")));
+    rows_expect_int("ten are left", value_count(meta_get(object, "managedFields")), 10);
+    meta_remove(object, "managedFields");
+    managers_update(arena, kind, object, object,
+                    &(struct field_writer){ STR("x"), STR(""), STR("v1"), STR("t") });
+    rows_expect_str("who is not kept track of stays so", managers(arena, object), STR(""));
+}
+
 static void test_protobuf(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -240,7 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_paths),    cmocka_unit_test(test_ages),
-        cmocka_unit_test(test_strategic), cmocka_unit_test(test_managers),
+        cmocka_unit_test(test_strategic), cmocka_unit_test(test_managers), cmocka_unit_test(test_ancient),
         cmocka_unit_test(test_protobuf), cmocka_unit_test(test_tables),
     };
 
