@@ -167,9 +167,14 @@ static int prepare(const struct admission_facts *facts, struct hook *hook, bool 
 {
     struct request *rq = facts->rq;
     struct str effects = json_str(json_get(hook->json, STR("sideEffects")));
+    struct failure_subject subject = request_subject(rq);
+    struct str why;
+    bool matches;
 
     *ret_ask = false;
-    if (!admission_matches(facts, hook->json))
+    if (admission_matches(facts, hook->json, &matches, &why) != 0)
+        return hook->ignores_failure ? 0 : fail_forbidden(&rq->failure, &subject, why);
+    if (!matches)
         return 0;
     if (rq->dry_run && !str_eq(effects, STR("None")) && !str_eq(effects, STR("NoneOnDryRun")))
         return fail_bad_request(&rq->failure,

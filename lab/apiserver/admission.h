@@ -19,9 +19,10 @@ struct admission_facts {
     const struct value *old, *object;
 };
 
-/* Rules, selectors and conditions of one webhook. What cannot be decided (CEL beyond cel.h) counts
- * as a match and is named in the log. */
-bool admission_matches(const struct admission_facts *facts, struct json hook);
+/* Rules, selectors and conditions of one webhook. -1: a condition is an error, and none is false;
+ * *ret_why says which. */
+int admission_matches(const struct admission_facts *facts, struct json hook, bool *ret_matches,
+                      struct str *ret_why);
 
 /* The AdmissionReview to send. */
 struct str review_write(const struct admission_facts *facts, struct str uid);

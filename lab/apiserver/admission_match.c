@@ -124,39 +124,45 @@ static bool object_selected(const struct admission_facts *facts, struct json sel
            (facts->old && selects(arena, selector, meta_get(facts->old, "labels")));
 }
 
-static bool conditions_hold(const struct admission_facts *facts, struct json hook)
+/* One that is false decides, whatever became of the others. */
+static int conditions_hold(const struct admission_facts *facts, struct json hook, bool *ret_hold,
+                           struct str *ret_why)
 {
     struct request *rq = facts->rq;
     struct json_iter it = json_iter(json_get(hook, STR("matchConditions")));
     struct json review = { 0 };
+    struct str failed = STR(""), why;
     struct error err;
 
+    *ret_hold = false;
     while (json_next(&it)) {
         struct str expression = json_str(json_get(it.value, STR("expression")));
 
         if (!review.index &&
             json_read(rq->arena, review_write(facts, STR("")), &json_limits_default, &review,
                       &err) != 0)
-            return true;
-        switch (cel_holds(rq->arena, expression, json_get(review, STR("request")))) {
+            failed = str_dup(rq->arena, str_of(err.text));
+        switch (cel_holds(rq->arena, expression, json_get(review, STR("request")), &why)) {
         case CEL_TRUE:
-            continue;
+            break;
         case CEL_FALSE:
-            return false;
+            return 0;
         case CEL_UNKNOWN:
-            log_warn(rq->api->log, "match condition not evaluated, webhook is asked",
-                     LOG_STR("webhook", json_str(json_get(hook, STR("name")))),
-                     LOG_STR("condition", json_str(json_get(it.value, STR("name")))),
-                     LOG_STR("expression", expression));
+            if (failed.len == 0)
+                failed = str_fmt(rq->arena, "expression '%.*s' resulted in error: %.*s",
+                                 STR_ARG(expression), STR_ARG(why));
         }
     }
-    return true;
+    *ret_hold = failed.len == 0;
+    *ret_why = failed;
+    return failed.len ? -1 : 0;
 }
 
-bool admission_matches(const struct admission_facts *facts, struct json hook)
+int admission_matches(const struct admission_facts *facts, struct json hook, bool *ret_matches,
+                      struct str *ret_why)
 {
-    return any_rule(facts, hook) &&
-           namespace_selected(facts, json_get(hook, STR("namespaceSelector"))) &&
-           object_selected(facts, json_get(hook, STR("objectSelector"))) &&
-           conditions_hold(facts, hook);
+    *ret_matches = any_rule(facts, hook) &&
+                   namespace_selected(facts, json_get(hook, STR("namespaceSelector"))) &&
+                   object_selected(facts, json_get(hook, STR("objectSelector")));
+    return *ret_matches ? conditions_hold(facts, hook, ret_matches, ret_why) : 0;
 }

@@ -1,6 +1,7 @@
 /* builtin_rules.c: what the registries of the built-in kinds do beyond their types: the defaults
  * that others rely on, and the checks whose refusals people meet. */
 #include "lab/apiserver/builtin_roles.h"
+#include "lab/apiserver/cel.h"
 #include "lab/apiserver/service.h"
 
 #include "text/base64.h"
@@ -208,7 +209,26 @@ static void check_secret(struct arena *arena, const struct value *old, const str
         finding_invalid(found, &type, value_get(object, STR("type")), STR("field is immutable"));
 }
 
-static void check_webhooks(const struct value *object, struct findings *found)
+/* What the lab cannot evaluate it does not take: it would have to guess later. */
+static void check_conditions(struct arena *arena, const struct value *hook, const struct path *at,
+                             struct findings *found)
+{
+    struct path list = path_field(at, STR("matchConditions"));
+    const struct value *m = value_first(value_get(hook, STR("matchConditions")));
+
+    for (uint32_t index = 0; m; m = value_next(m), index++) {
+        struct path one = path_index(&list, index);
+        struct path expression = path_field(&one, STR("expression"));
+        const struct value *text = value_get(m, STR("expression"));
+
+        if (!cel_understands(arena, value_text(text)))
+            finding_invalid(found, &expression, text,
+                            STR("compilation failed: herd-lab knows only a part of CEL: "
+                                CEL_KNOWN));
+    }
+}
+
+static void check_webhooks(struct arena *arena, const struct value *object, struct findings *found)
 {
     struct path list = path_field(NULL, STR("webhooks"));
     struct value *hook = value_first(value_get(object, STR("webhooks")));
@@ -231,6 +251,7 @@ static void check_webhooks(const struct value *object, struct findings *found)
         else if (address.len && !str_starts(address, STR("https://")))
             finding_invalid(found, &url, value_walk(hook, "clientConfig", "url", NULL),
                             STR("'https' is the only allowed URL scheme"));
+        check_conditions(arena, hook, &at, found);
     }
 }
 
@@ -244,7 +265,7 @@ void builtin_validate(struct arena *arena, const struct kind *kind, const struct
         check_secret(arena, old, object, found);
     }
     if (is(kind, "mutatingwebhookconfigurations") || is(kind, "validatingwebhookconfigurations"))
-        check_webhooks(object, found);
+        check_webhooks(arena, object, found);
     if (is(kind, "services"))
         service_validate(arena, old, object, found);
     roles_validate(arena, kind, old, object, found);

@@ -26,6 +26,7 @@ struct parser {
     size_t at;
     struct json request;
     bool broken; /* not in the grammar */
+    struct str why; /* the first error that is none of the grammar, "" = none */
     int depth;
 };
 
@@ -133,7 +134,10 @@ static struct cel parse_list(struct parser *p)
 /* has(object.spec.x): the path must be a plain one. */
 static struct cel parse_has(struct parser *p)
 {
+    struct str why = p->why;
     struct cel value = parse_or(p);
+
+    p->why = why;
 
     if (!take(p, ")"))
         return broken(p);
@@ -218,9 +222,13 @@ static struct cel call(struct parser *p, const struct cel *on, struct str name)
     return truth(str_find(on->text, argument.text, 0) >= 0);
 }
 
-static struct cel member(const struct cel *of, struct str name)
+static struct cel member(struct parser *p, const struct cel *of, struct str name)
 {
-    return of->kind == CEL_JSON ? of_json(json_get(of->json, name)) : nothing();
+    struct cel value = of->kind == CEL_JSON ? of_json(json_get(of->json, name)) : nothing();
+
+    if (value.kind == CEL_NOTHING && p->why.len == 0)
+        p->why = str_fmt(p->arena, "no such key: %.*s", STR_ARG(name));
+    return value;
 }
 
 static struct cel parse_path(struct parser *p)
@@ -233,13 +241,13 @@ static struct cel parse_path(struct parser *p)
 
             if (name.len == 0)
                 return broken(p);
-            value = take(p, "(") ? call(p, &value, name) : member(&value, name);
+            value = take(p, "(") ? call(p, &value, name) : member(p, &value, name);
         } else if (take(p, "[")) {
             struct cel key = parse_or(p);
 
             if (!take(p, "]"))
                 return broken(p);
-            value = key.kind == CEL_TEXT ? member(&value, key.text) : nothing();
+            value = key.kind == CEL_TEXT ? member(p, &value, key.text) : nothing();
         } else {
             break;
         }
@@ -365,13 +373,32 @@ static struct cel parse_or(struct parser *p)
     return left;
 }
 
-enum cel_answer cel_holds(struct arena *arena, struct str expression, struct json request)
+enum cel_answer cel_holds(struct arena *arena, struct str expression, struct json request,
+                          struct str *ret_why)
 {
-    struct parser p = { .arena = arena, .text = expression, .request = request };
+    struct parser p = { .arena = arena, .text = expression, .request = request, .why = STR("") };
     struct cel value = parse_or(&p);
 
     skip_space(&p);
-    if (p.broken || p.at != expression.len || value.kind != CEL_BOOL)
-        return CEL_UNKNOWN;
-    return value.truth ? CEL_TRUE : CEL_FALSE;
+    *ret_why = STR("");
+    if (p.broken || p.at != expression.len)
+        *ret_why = STR("herd-lab does not evaluate it; it knows " CEL_KNOWN);
+    else if (value.kind != CEL_BOOL)
+        *ret_why = p.why.len ? p.why : STR("no such overload");
+    else
+        return value.truth ? CEL_TRUE : CEL_FALSE;
+    return CEL_UNKNOWN;
+}
+
+/* All of an expression is read whatever its values are, so an empty request will do. */
+bool cel_understands(struct arena *arena, struct str expression)
+{
+    struct parser p = { .arena = arena, .text = expression, .why = STR("") };
+    struct error err;
+
+    if (json_read(arena, STR("{}"), &json_limits_default, &p.request, &err) != 0)
+        return false;
+    parse_or(&p);
+    skip_space(&p);
+    return !p.broken && p.at == expression.len;
 }

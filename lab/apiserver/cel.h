@@ -7,7 +7,16 @@
 
 enum cel_answer { CEL_FALSE, CEL_TRUE, CEL_UNKNOWN };
 
-/* `request` is the AdmissionReview's request, with object and oldObject in it. */
-enum cel_answer cel_holds(struct arena *arena, struct str expression, struct json request);
+/* What cel_understands knows, for people. */
+#define CEL_KNOWN                                                                                  \
+    "|| && ! ( ) == != in, texts, numbers, lists, has(), size(), startsWith(), endsWith(), "        \
+    "contains() and paths below request, object and oldObject"
+
+/* `request` is the AdmissionReview's request, with object and oldObject in it. CEL_UNKNOWN: it is
+ * not understood, or an error as CEL has them; *ret_why says which. */
+enum cel_answer cel_holds(struct arena *arena, struct str expression, struct json request,
+                          struct str *ret_why);
+/* Whether the expression is of the part of CEL that is known here, whatever is asked about. */
+bool cel_understands(struct arena *arena, struct str expression);
 
 #endif

@@ -79,6 +79,11 @@ static void serve(struct request *rq, struct str object)
     if (!definition) {
         definition = definition_compile(text, rq->api->builtin->meta, &found, &warnings);
         registry_share(rq->api->registry, text, definition);
+        /* Once for each text, at the start too: rules in CEL that do not hold here. */
+        for (uint32_t i = 0; i < warnings.count; i++)
+            log_warn(rq->api->log, "definition not enforced as a whole",
+                     LOG_STR("definition", json_str(json_walk(crd, "metadata", "name", NULL))),
+                     LOG_STR("what", warnings.items[i]));
     }
     registry_put(rq->api->registry, rq->cluster, definition);
 }

@@ -252,6 +252,39 @@ data: {a: "1"}
 EOF
 is "$(k get configmap recorded -o json | jq -r '.metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"] | fromjson | .data.a')" 1
 
+# condition EXPRESSION: a webhook that is asked about new ConfigMaps where this holds, and that nobody serves.
+condition() {
+  k apply -f - <<EOF
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: condition}
+webhooks:
+- name: condition.example.com
+  clientConfig: {url: "https://127.0.0.1:1/"}
+  sideEffects: None
+  timeoutSeconds: 1
+  admissionReviewVersions: [v1]
+  matchConditions: [{name: c, expression: "$1"}]
+  rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE]}]
+EOF
+}
+# answered TEXT: creating a ConfigMap is answered so; a real API server sees a new webhook a moment later.
+answered() {
+  k delete configmap asked --ignore-not-found >/dev/null
+  { k create configmap asked 2>&1 || true; } | grep -F -- "$1"
+}
+
+row "a webhook's condition decides, is an error, or is refused when it is applied"
+ok condition "object.metadata.name == 'asked' && request.operation == 'CREATE'"
+eventually answered 'failed calling webhook "condition.example.com"'
+ok condition "object.nothing == 'x'"
+eventually answered "configmaps \"asked\" is forbidden: expression 'object.nothing == 'x'' resulted in error: no such key: nothing"
+ok condition "has(object.nothing) && object.nothing == 'x'"
+eventually answered "configmap/asked created"
+refused condition 'nonsense('
+says 'webhooks[0].matchConditions[0].expression: Invalid value: "nonsense(": compilation failed'
+ok k delete validatingwebhookconfiguration condition
+
 row "a Deployment is scaled"
 ok k scale deployment/web --replicas=4
 is "$(field deployment/web '{.spec.replicas}')" 4

@@ -58,14 +58,45 @@ static void test_conditions(void **state)
 
         if (json_read(arena, str_of(*rows[i].request), &json_limits_default, &request, &err) != 0)
             fail_msg("%s", err.text);
-        rows_expect_int(rows[i].sentence, cel_holds(arena, str_of(rows[i].expression), request),
-                        rows[i].want);
+        struct str why;
+
+        rows_expect_int(rows[i].sentence,
+                        cel_holds(arena, str_of(rows[i].expression), request, &why), rows[i].want);
+        rows_expect_int(rows[i].sentence, why.len > 0, rows[i].want == CEL_UNKNOWN);
+    }
+}
+
+static const struct known_row {
+    const char *expression;
+    bool known;
+} known_rows[] = {
+    { "object.nothing.at.all == 'x'", true },
+    { "!has(oldObject.metadata.deletionTimestamp) || request.operation != 'UPDATE'", true },
+    { "size(object.a) == 1 && 'x' in ['x', 'y']", true },
+    { "object.spec.charts.exists(c, c.name == 'x')", false },
+    { "1 + 1 == 2", false },
+    { "object.a < 3", false },
+    { "request.operation == 'x", false },
+    { "", false },
+    { "true true", false },
+};
+
+static void test_known(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(known_rows) / sizeof(known_rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+
+        rows_expect_int(known_rows[i].expression,
+                        cel_understands(arena, str_of(known_rows[i].expression)),
+                        known_rows[i].known);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_conditions) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_conditions),
+                                        cmocka_unit_test(test_known) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
