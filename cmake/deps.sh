@@ -9,7 +9,7 @@ build="gcc libc6-dev cmake ninja-build pkg-config libmicrohttpd-dev libgnutls28-
 test="$build libcmocka-dev libasan8 libubsan1 libtsan2 curl openssl jq git"
 fuzz="$test clang libclang-rt-14-dev"
 bare="mmdebstrap"
-e2e="$build curl openssl jq git containerd runc containernetworking-plugins iproute2 iptables"
+e2e="$build curl openssl jq git containerd runc containernetworking-plugins iproute2 iptables dnsmasq-base"
 
 case "${1:-build}" in
   build) wanted=$build ;;

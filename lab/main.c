@@ -208,6 +208,8 @@ static int serve_from(const struct settings *s, const struct flag_values *flags,
 
     str_list_push(&hosts, str_of(s->host));
     str_list_push(&hosts, str_of(s->rancher_host));
+    for (struct str part, rest = flags->values[FLAG_TLS_SAN].text; str_split(&rest, ',', &part);)
+        str_list_push(&hosts, part);
     if (credentials_open(arena, s->data, system_clock(), &hosts, &credentials, err) != 0)
         return -1;
     api_options.token_key = credentials.accounts_key;

@@ -8,8 +8,8 @@ look_at_starts() {
   local pod id ordered serving
   for pod in $(pods_of herd-webhook) $(pods_of herd-controller); do
     id=$(herd get pod "$pod" -o 'jsonpath={.status.containerStatuses[0].containerID}')
-    ordered=$(sed -n "s/^time=\"\([^\"]*\)\".*StartContainer for.*${id#containerd://}.*/\1/p" "$state/containerd.log" | head -n 1)
-    serving=$(herd logs "$pod" | jq -r 'select(.message == "serving").time' | head -n 1)
+    ordered=$(sed -n "s/^time=\"\([^\"]*\)\".*StartContainer for.*${id#containerd://}.*/\1/p" "$state/containerd.log" | sed -n 1p)
+    serving=$(herd logs "$pod" | jq -r 'select(.message == "serving").time' | sed -n 1p)
     echo "  $pod: serves $(($(in_ms "$serving") - $(in_ms "$ordered"))) ms after its container's start was asked for," \
       "ready $(herd get pod "$pod" -o json | jq '.status | (.conditions[] | select(.type == "Ready").lastTransitionTime | fromdate)
         - (.conditions[] | select(.type == "PodScheduled").lastTransitionTime | fromdate)') s after its pod was scheduled"
@@ -106,4 +106,20 @@ end_reviews() {
   wait "${reviewer[@]}"
   echo "  $(count_reviews all) reviews, $(count_reviews lost) lost, the slowest $(cut -d ' ' -f 2 "$state"/reviews.[12] | sort -n | tail -n 1) s"
   [ ! -e "$state/reviews.lost" ] || head -c 2000 "$state/reviews.lost" >&2
+}
+
+# review_of_size BYTES: an AdmissionReview of about that size: a Stack with values as long as that.
+review_of_size() {
+  k create --dry-run=client -o json -f examples/test-stack.yaml | jq -c --argjson size "$1" '.metadata.name = "large"
+    | .spec.charts[0].values.inline.list = [range($size / 24 | floor) | "value number \(1000000 + .)"] | {apiVersion: "admission.k8s.io/v1",
+      kind: "AdmissionReview", request: {uid: "large", kind: {group: "herd.suse.com", version: "v1", kind: "Stack"},
+      resource: {group: "herd.suse.com", version: "v1", resource: "stacks"}, name: "large", namespace: "default",
+      operation: "CREATE", userInfo: {}, object: ., oldObject: null, dryRun: true}}'
+}
+
+# large_reviews POD COUNT AT-ONCE: the code of each answer.
+large_reviews() {
+  curl -sk --no-progress-meter --parallel --parallel-immediate --parallel-max "$3" --max-time 60 -o "$state/large.answer" -w '%{http_code}\n' \
+    -H 'Content-Type: application/json' --data-binary "@$state/large.json" \
+    "https://$(herd get pod "$1" -o 'jsonpath={.status.podIP}'):8443/validate?timeout=30s&n=[1-$2]" || true
 }

@@ -7,11 +7,13 @@
 #   process_of POD   the id of its container's process
 #
 # Pods are on a bridge, 10.244.0.0/24, and reach this machine at 10.244.0.1: the API server. Services have addresses of
-# 10.96.0.0/24, which kube-proxy translates. Rancher stands for a host elsewhere, at 192.0.2.1.
+# 10.96.0.0/24, which kube-proxy translates. Rancher stands for a host elsewhere, at 192.0.2.1; the cluster's DNS, on this
+# machine too, knows it by name.
 
 node=node-1
 node_address=10.244.0.1
 rancher_address=192.0.2.1
+rancher_name=rancher.example.test
 pause_image=herd.test/pause:1
 
 # A kubelet sets these for the whole machine; here it sees, and writes, files of its own.
@@ -127,7 +129,7 @@ failSwapOn: false
 enforceNodeAllocatable: [none]
 oomScoreAdj: 0
 clusterDomain: cluster.local
-clusterDNS: [10.96.0.10]
+clusterDNS: [$node_address]
 resolvConf: $state/resolv.conf
 registryPullQPS: 0
 syncFrequency: 5s
@@ -135,7 +137,7 @@ evictionHard: {memory.available: "0%", nodefs.available: "0%", nodefs.inodesFree
 imageGCHighThresholdPercent: 100
 imageGCLowThresholdPercent: 99
 EOF
-  echo "nameserver 10.96.0.10" >"$state/resolv.conf"
+  echo "nameserver $node_address" >"$state/resolv.conf"
   start kubelet kubelet --config "$state/kubelet.yaml" --kubeconfig "$state/kubeconfig" \
     --hostname-override "$node" --node-ip "$node_address" --node-labels kubernetes.io/os=linux
 }
@@ -145,6 +147,11 @@ start_proxy() {
     --cluster-cidr 10.244.0.0/24 --conntrack-max-per-core 0 --conntrack-min 0
 }
 
+start_names() {
+  start names dnsmasq --keep-in-foreground --conf-file=/dev/null --no-hosts --no-resolv --user=root --pid-file --log-facility=- \
+    --bind-interfaces --listen-address "$node_address" --local=/cluster.local/ "--address=/$rancher_name/$rancher_address"
+}
+
 node_is_ready() { k wait --for=condition=Ready "node/$node" --timeout=1s; }
 
 start_node() {
@@ -152,12 +159,13 @@ start_node() {
   began=$(now_ms)
   write_network
   start_containerd
+  start_names
   import_pause
   start_kubelet
   start_proxy
   until_up kubelet node_is_ready
   until_up proxy iptables -t nat -L KUBE-SERVICES
-  echo "  node: Ready in $(($(now_ms) - began)) ms, $(containerd --version | cut -d ' ' -f 3), $(runc --version | head -n 1)," \
+  echo "  node: Ready in $(($(now_ms) - began)) ms, $(containerd --version | cut -d ' ' -f 3), $(runc --version | sed -n 1p)," \
     "kubelet $(kubelet --version | cut -d ' ' -f 2), cgroup $(stat -fc %T /sys/fs/cgroup)"
 }
 

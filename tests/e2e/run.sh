@@ -112,7 +112,7 @@ can_run() {
   local program
   [ "$(id -u)" = 0 ] || skip "not root: containers and their namespaces need it"
   sh cmake/deps.sh e2e || skip "packages are missing"
-  for program in containerd containerd-shim-runc-v2 ctr runc ip iptables unshare nsenter; do
+  for program in containerd containerd-shim-runc-v2 ctr runc ip iptables dnsmasq unshare nsenter; do
     command -v "$program" >/dev/null || skip "$program is not installed"
   done
   [ -e /usr/lib/cni/bridge ] || [ -e /opt/cni/bin/bridge ] || skip "the CNI plugins are not installed"
@@ -128,10 +128,10 @@ build_tools() {
   return "$code"
 }
 
+can_run
 mkdir -p build
 exec {lock}>>"$state.run.lock"
 flock -n "$lock" || { echo "e2e: another test-e2e of this clone runs" >&2; exit 1; }
-can_run
 remove_leftovers
 build_tools
 make -s image
