@@ -1,5 +1,5 @@
 /* events.c: releases are compared by cluster and chart. Changes are grouped by chart and reason,
- * and waiting by reason alone: an object may have but 25 Events at once (LIMIT_EVENTS_PER_OBJECT).
+ * and waiting by reason alone: an object may have but 25 Normal Events at once (kube/event.h).
  * What concerns the Stack as a whole, its phase and what holds all of it, is a milestone. */
 #include "controller/reconcile/events.h"
 

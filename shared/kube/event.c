@@ -1,8 +1,8 @@
 /* event.c: which Events are worth a request.
  *
  * Two tables, both bounded: what was sent (to count repetitions), and a token bucket for each
- * object (so that one object in trouble does not drown the others). What was used longest ago goes
- * first. */
+ * object and kind of Event (so that one object in trouble does not drown the others, nor chatter a
+ * Warning). What was used longest ago goes first. */
 #include "kube/event.h"
 
 #include "base/limits.h"
@@ -130,11 +130,14 @@ static struct memo *recall(struct memory *memory, struct str key, bool *ret_new)
     return memo;
 }
 
-/* One token of the object's bucket, if it has one. */
-static bool may_send(struct kube_event_log *log, struct str object, int64_t now_ms)
+/* One token of the bucket that the object has for such Events, if there is one. */
+static bool may_send(struct kube_event_log *log, struct arena *arena,
+                     const struct kube_event *event, struct str object, int64_t now_ms)
 {
     bool is_new;
-    struct memo *bucket = recall(&log->buckets, object, &is_new);
+    struct str key = str_fmt(arena, "%.*s%s%s", STR_ARG(object), event->warning ? "W" : "N",
+                             event->milestone ? "!" : "");
+    struct memo *bucket = recall(&log->buckets, key, &is_new);
 
     if (is_new || now_ms < bucket->first_ms) {
         bucket->count = is_new ? LIMIT_EVENTS_PER_OBJECT : bucket->count;
@@ -269,8 +272,7 @@ enum kube_event_effect kube_event_step(struct kube_event_log *log, const struct 
     struct str object = object_key(arena, event);
     bool is_new;
 
-    if (!may_send(log, event->milestone ? str_fmt(arena, "%.*s!", STR_ARG(object)) : object,
-                  now_wall_ms)) {
+    if (!may_send(log, arena, event, object, now_wall_ms)) {
         log->dropped++;
         return EVENT_DROP;
     }

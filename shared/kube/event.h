@@ -1,8 +1,8 @@
 /* event.h: core/v1 Events about an object, made and aggregated.
  *
  * Equal events (object, type, reason, message) become one with a count. One object may cause
- * LIMIT_EVENTS_PER_OBJECT at once and then one every 5 minutes (client-go's spam filter), and as
- * many milestones. */
+ * LIMIT_EVENTS_PER_OBJECT at once and then one every 5 minutes (client-go's spam filter) of each
+ * kind: Normal, Warning, and milestones of both. None of them takes the room of another. */
 #ifndef HERD_KUBE_EVENT_H
 #define HERD_KUBE_EVENT_H
 

@@ -79,6 +79,38 @@ static void one_object_may_not_drown_the_others(void **state)
     (void)state;
 }
 
+/* What of each bucket is left when the others are empty. */
+static void chatter_does_not_starve_a_warning(void **state)
+{
+    static const struct {
+        const char *row;
+        bool warning, milestone;
+    } rows[] = {
+        { "Normal Events of a rollout", false, false },
+        { "Warnings", true, false },
+        { "how it goes on as a whole", false, true },
+        { "that it failed as a whole", true, true },
+    };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct kube_event_log *log = kube_event_log_create(STR("herd"), STR("herd-1"));
+    struct kube_event event = broken;
+    struct str name, body;
+
+    (void)state;
+    for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+        int sent = 0;
+
+        event.warning = rows[r].warning;
+        event.milestone = rows[r].milestone;
+        for (int i = 0; i < 100; i++) {
+            event.message = str_fmt(arena, "news %d", i);
+            sent += kube_event_step(log, &event, 1000, arena, &name, &body) != EVENT_DROP;
+        }
+        rows_expect_int(rows[r].row, sent, LIMIT_EVENTS_PER_OBJECT);
+    }
+    kube_event_log_free(log);
+}
+
 static void a_condition_keeps_its_time_while_its_status_stands(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -137,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_events_become_a_count),
         cmocka_unit_test(one_object_may_not_drown_the_others),
+        cmocka_unit_test(chatter_does_not_starve_a_warning),
         cmocka_unit_test(a_condition_keeps_its_time_while_its_status_stands),
         cmocka_unit_test(waits_double_and_listen),
     };
