@@ -42,7 +42,7 @@ uint32_t stack_reconciler_busy(const struct stack_reconciler *reconciler);
 /* What /readyz tells: "" = fine. */
 struct str stack_reconciler_stacks_trouble(const struct stack_reconciler *reconciler);
 struct str stack_reconciler_clusters_trouble(const struct stack_reconciler *reconciler);
-/* Bring gauges up to date. */
+/* Bring gauges, and what others count, up to date. */
 void stack_reconciler_measure(const struct stack_reconciler *reconciler);
 
 #endif

@@ -29,6 +29,7 @@ AUTO_DEFINE(metrics_free, struct metrics *)
 /* `id` is the row's index. `labels` holds as many values as the row names; NULL where it names none.
  * Beyond METRIC_SERIES_MAX series of one metric, all go to one whose labels are "other". */
 void metrics_add(struct metrics *metrics, uint32_t id, const struct str *labels, double amount);
+/* A gauge; or a counter that somebody else keeps, and that never goes down. */
 void metrics_set(struct metrics *metrics, uint32_t id, const struct str *labels, double value);
 void metrics_observe(struct metrics *metrics, uint32_t id, const struct str *labels, double value);
 /* For tests and status pages: a counter's or gauge's value, a histogram's count; 0 if absent. */

@@ -161,6 +161,8 @@ static void check_metric(const struct metric_table *table, uint32_t at)
     rows_expect(row->name, is_sentence(row->help), "its help is a sentence");
     rows_expect(row->name, (row->kind == METRIC_COUNTER) == ends_with(row->name, "_total"),
                 "counters, and only they, end in _total");
+    rows_expect(row->name, !ends_with(row->name, "_failed") && !ends_with(row->name, "_dropped"),
+                "what happens and is counted is a counter");
     rows_expect(row->name, row->kind != METRIC_HISTOGRAM || ends_with(row->name, "_seconds"),
                 "histograms are in seconds");
     rows_expect(row->name, (row->kind == METRIC_HISTOGRAM) == has_buckets,
