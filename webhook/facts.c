@@ -101,7 +101,7 @@ static void publish(struct fact_source *source, struct fact_snapshot *snapshot)
     snapshot_unref(before);
 }
 
-/* Of a cluster, keep {"displayName","labels","ready"}. */
+/* Of a cluster, keep {"displayName","labels","ready","internal"}. */
 static bool keep_cluster(void *context, struct json object, struct strbuf *kept)
 {
     struct json_writer w = json_writer(kept);
@@ -118,6 +118,7 @@ static bool keep_cluster(void *context, struct json object, struct strbuf *kept)
     if (json_is(labels, JSON_OBJECT))
         json_field_raw(&w, "labels", json_raw(labels));
     json_field_bool(&w, "ready", ready);
+    json_field_bool(&w, "internal", json_bool(json_walk(object, "spec", "internal", NULL)));
     json_close_object(&w);
     return true;
 }
@@ -138,6 +139,7 @@ static void add_cluster(struct fact_snapshot *snapshot, const struct kube_object
                            .display_name = json_str(json_get(kept, STR("displayName"))),
                            .labels = json_get(kept, STR("labels")),
                            .ready = json_bool(json_get(kept, STR("ready"))),
+                           .internal = json_bool(json_get(kept, STR("internal"))),
                        });
 }
 

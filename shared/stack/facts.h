@@ -11,6 +11,7 @@ struct fact_cluster {
     struct str display_name;
     struct json labels;
     bool ready;
+    bool internal; /* Rancher's own: no selector picks it */
 };
 LIST_DEFINE(fact_clusters, struct fact_cluster)
 

@@ -202,8 +202,9 @@ static void check_timeout(const struct chart *chart, const struct path *up,
     /* Above the most that can be, decode has refused it. */
     if (ms > LIMIT_OPERATION_TIMEOUT_MAX && ms <= LIMIT_CHART_TIMEOUT_MAX)
         finding_add(findings, RULE_SHAPE_LONG_TIMEOUT, CAUSE_VALUE_INVALID, &at, STR(""),
-                    "%.*s is longer than the hour for which Rancher gives a Helm operation its "
-                    "rights", STR_ARG(finding_shown(findings, chart->timeout)));
+                    "%.*s is longer than %dm: the rights that Rancher gives a Helm operation end "
+                    "after an hour", STR_ARG(finding_shown(findings, chart->timeout)),
+                    LIMIT_OPERATION_TIMEOUT_MAX / 60000);
 }
 
 static void check_refs(const struct name_refs *refs, struct str field, const struct path *values,

@@ -196,11 +196,17 @@ static void check_match(const struct label_selector *selector, const struct fact
     struct path at = path_field(targets, STR("selector"));
     struct selector compiled = label_selector_compile(findings->arena, selector);
 
-    for (uint32_t i = 0; i < facts->clusters.count; i++)
+    uint32_t downstream = 0;
+
+    for (uint32_t i = 0; i < facts->clusters.count; i++) {
+        if (facts->clusters.items[i].internal)
+            continue;
         if (selector_matches(&compiled, facts->clusters.items[i].labels))
             return;
+        downstream++;
+    }
     finding_add(findings, RULE_TARGETS_NO_MATCH, CAUSE_VALUE_NOT_FOUND, &at, STR(""),
-                "none of Rancher's %u clusters matches today", facts->clusters.count);
+                "none of Rancher's %u downstream clusters matches today", downstream);
 }
 
 struct str facts_nearest_cluster(const struct facts *facts, struct str id)

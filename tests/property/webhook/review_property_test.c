@@ -74,7 +74,7 @@ static void world_begin(struct world *world, struct arena *arena)
     world->facts = (struct facts){ .clusters_known = true,
                                    .clusters = fact_clusters_new(arena, 2) };
     fact_clusters_push(&world->facts.clusters,
-                       (struct fact_cluster){ STR("c-m-gpu01"), STR("gpu01"), labels, true });
+                       (struct fact_cluster){ STR("c-m-gpu01"), STR("gpu01"), labels, true, false });
     world->severities = rule_severities_default();
     world->context = (struct review_context){ &world->facts, &world->severities };
 }

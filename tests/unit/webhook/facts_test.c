@@ -76,8 +76,9 @@ static struct str shown(struct arena *arena, const struct facts *facts)
         memcpy(sorted, facts->clusters.items, count * sizeof(*sorted));
     qsort(sorted, count, sizeof(*sorted), by_id);
     for (uint32_t i = 0; i < count; i++)
-        strbuf_fmt(&out, "%s%.*s(%.*s,%s,%.*s)", i ? " " : "", STR_ARG(sorted[i].id),
+        strbuf_fmt(&out, "%s%.*s(%.*s,%s%s,%.*s)", i ? " " : "", STR_ARG(sorted[i].id),
                    STR_ARG(sorted[i].display_name), sorted[i].ready ? "ready" : "not ready",
+                   sorted[i].internal ? ",Rancher's own" : "",
                    STR_ARG(json_is(sorted[i].labels, JSON_OBJECT) ? json_raw(sorted[i].labels)
                                                                   : STR("-")));
     return strbuf_str(&out);
@@ -166,7 +167,8 @@ static void clusters_appear_change_and_vanish(void **state)
     scripted_api_say(f.api, "GET", list_url, 200,
                      LIST("5", CLUSTER("c-1", "1", NAMED("one"), LABELS("{\"gpu\":\"true\"}"), "True") ","
                                CLUSTER("c-2", "2", NAMED("two"), "", "False") ","
-                               CLUSTER("c-3", "3", "", LABELS("[1]"), "Unknown")));
+                               CLUSTER("c-3", "3", "", LABELS("[1]"), "Unknown") ","
+                               CLUSTER("local", "4", "\"internal\":true", "", "True")));
     scripted_api_say_watch(
         f.api,
         EVENT("ADDED", CLUSTER("c-4", "6", NAMED("f\\u00fcnf \\\"4\\\""), LABELS("{\"a\":\"\"}"), "True"))
@@ -176,7 +178,7 @@ static void clusters_appear_change_and_vanish(void **state)
     start(&f);
     wait_for(&f, "what the watch told",
              "c-2(zwei,ready,{\"b\":\"c\"}) c-3(,not ready,-) "
-             "c-4(f\xc3\xbcnf \"4\",ready,{\"a\":\"\"})");
+             "c-4(f\xc3\xbcnf \"4\",ready,{\"a\":\"\"}) local(,ready,Rancher's own,-)");
     tear_down(&f);
 }
 

@@ -2,6 +2,7 @@
 #include "support/rows.h"
 
 #include "base/limits.h"
+#include "stack/crd.h"
 #include "support/observed_builder.h"
 
 static void says_phase_and_conditions(void **state)
@@ -56,6 +57,27 @@ static void reports_nothing_that_was_not_observed(void **state)
                     STR("Unknown/NotObserved"));
     rows_expect_str("what is disabled has no condition",
                     scene_condition(&s, "ObservabilityConfigured"), STR(""));
+    (void)state;
+}
+
+static void explains_each_condition_that_it_gives(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scene(arena, "db", "\"security\":\"enabled\",\"observability\":\"enabled\"");
+    struct strbuf crd = strbuf_new(arena, 4096);
+
+    stack_crd_write(&crd);
+
+    ptrdiff_t at = str_find(strbuf_str(&crd), STR("description: \"Accepted, "), 0);
+    struct str rest = at < 0 ? STR("") : str_slice(strbuf_str(&crd), (size_t)at, crd.len);
+    struct str line = str_slice(rest, 0, (size_t)str_find_char(rest, '\n', 0));
+
+    scene_play(&s, "cluster a; app db@a deployed 1; plan; app db@a deployed 2 old; plan");
+    rows_expect("it drifted", scene_condition(&s, "Drifted").len > 0, "a condition");
+    for (uint32_t i = 0; i < s.status.conditions.count; i++)
+        rows_expect(s.status.conditions.items[i].type.at,
+                    str_find(line, s.status.conditions.items[i].type, 0) >= 0,
+                    "`kubectl explain stack.status.conditions` names it");
     (void)state;
 }
 
@@ -220,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_phase_and_conditions),
         cmocka_unit_test(reports_nothing_that_was_not_observed),
+        cmocka_unit_test(explains_each_condition_that_it_gives),
         cmocka_unit_test(counts_nothing_before_the_targets_are_known),
         cmocka_unit_test(keeps_times_until_there_is_news),
         cmocka_unit_test(writes_nothing_when_it_starts_anew),
