@@ -27,6 +27,10 @@ void answer_failure(struct http_request_of_api *h);
 void answer_object(struct http_request_of_api *h, int status, struct str object);
 void http_put_warnings(struct http_request_of_api *h);
 
+/* Do the options of a list or a watch go together? -1: the failure is filled. */
+int list_options_check(struct http_request_of_api *h, bool watches);
+/* What is said of a resourceVersion that is no number. */
+struct str list_version_invalid(struct arena *arena, struct str version);
 void handle_list(struct http_request_of_api *h);
 void handle_watch(struct http_request_of_api *h);
 void handle_create(struct http_request_of_api *h);

@@ -61,15 +61,10 @@ static int read_version(struct http_request_of_api *h, struct list_query *q)
     uint64_t version = 0;
     uint64_t newest = feed_version(store_feed(rq->api->store));
 
-    if (query_of(h, "sendInitialEvents").len)
-        return fail(&rq->failure, 422, "Invalid",
-                    "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: "
-                    "sendInitialEvents is forbidden for list");
     if (text.len && !str_to_u64(text, &version))
-        return fail(&rq->failure, 422, "Invalid",
-                    "ListOptions.meta.k8s.io \"\" is invalid: resourceVersion: Invalid value: "
-                    "\"%.*s\": must be a whole number",
-                    STR_ARG(str_shown(rq->arena, text, 64)));
+        return fail_bad_request(&rq->failure,
+                                str_fmt(rq->arena, "invalid resource version: %.*s",
+                                        STR_ARG(list_version_invalid(rq->arena, text))));
     if (version > newest) {
         fail(&rq->failure, 504, "Timeout", "Too large resource version: %llu, current: %llu",
              (unsigned long long)version, (unsigned long long)newest);
@@ -89,9 +84,10 @@ static int read_query(struct http_request_of_api *h, struct list_query *q)
 
     *q = (struct list_query){ .of = request_collection(rq, rq->kind, rq->namespace_),
                               .after = { STR_INIT(""), STR_INIT(""), STR_INIT(""), 0 } };
-    if (limit.len && !str_to_u64(limit, &q->limit))
-        return fail_bad_request(&rq->failure, STR("limit must be a whole number"));
-    if (q->limit > 100000)
+    if (list_options_check(h, false) != 0)
+        return -1;
+    /* Below zero is no limit. */
+    if (!str_to_u64(limit, &q->limit) || q->limit > 100000)
         q->limit = 0;
     if (selection_read(rq, query_of(h, "labelSelector"), query_of(h, "fieldSelector"),
                        &q->selection) != 0)

@@ -220,27 +220,6 @@ static void watch_end(void *context)
     arena_free(w->scratch);
 }
 
-static int forbidden(struct request *rq, const char *text)
-{
-    return fail(&rq->failure, 422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: %s", text);
-}
-
-/* The rules of a streamed list: k8s.io/apimachinery/pkg/apis/meta/internalversion/validation. */
-static int check_initial(struct http_request_of_api *h)
-{
-    struct str match = query_of(h, "resourceVersionMatch");
-    bool is_newer = str_eq(match, STR("NotOlderThan"));
-    bool given = query_of(h, "sendInitialEvents").len > 0;
-
-    if (given && !is_newer)
-        return forbidden(h->rq, "resourceVersionMatch: Forbidden: sendInitialEvents requires "
-                                "setting resourceVersionMatch to NotOlderThan");
-    if (match.len && !given)
-        return forbidden(h->rq, "resourceVersionMatch: Forbidden: resourceVersionMatch is "
-                                "forbidden for watch unless sendInitialEvents is provided");
-    return 0;
-}
-
 static int read_begin(struct http_request_of_api *h, struct watch *w)
 {
     struct request *rq = h->rq;
@@ -250,12 +229,11 @@ static int read_begin(struct http_request_of_api *h, struct watch *w)
 
     bool none = query_of(h, "sendInitialEvents").len && !initial;
 
-    if (check_initial(h) != 0)
+    if (list_options_check(h, true) != 0)
         return -1;
     if (version.len && !str_to_u64(version, &w->version))
-        return fail_bad_request(&rq->failure,
-                                str_fmt(rq->arena, "invalid resource version \"%.*s\"",
-                                        STR_ARG(str_shown(rq->arena, version, 64))));
+        return fail(&rq->failure, 500, "", "%.*s",
+                    STR_ARG(list_version_invalid(rq->arena, version)));
     if (w->version > newest) {
         fail(&rq->failure, 504, "Timeout", "Too large resource version: %llu, current: %llu",
              (unsigned long long)w->version, (unsigned long long)newest);

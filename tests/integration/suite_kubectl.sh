@@ -321,6 +321,28 @@ ok k get --raw '/api/v1/namespaces/default/configmaps?watch=1&sendInitialEvents=
 says '"type":"ADDED"'
 says '"k8s.io/initial-events-end":"true"'
 
+row "options of lists and watches that do not go together are refused"
+maps=/api/v1/namespaces/default/configmaps
+refused k get --raw "$maps?resourceVersionMatch=Exact"
+says 'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided'
+refused k get --raw "$maps?resourceVersionMatch=Newest&resourceVersion=1"
+says 'Unsupported value: "Newest": supported values: "Exact", "NotOlderThan", ""'
+refused k get --raw "$maps?resourceVersionMatch=Exact&resourceVersion=0"
+says 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+refused k get --raw "$maps?sendInitialEvents=true"
+says 'sendInitialEvents is forbidden for list'
+refused k get --raw "$maps?watch=1&resourceVersionMatch=Exact&resourceVersion=5"
+says 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'
+refused k get --raw "$maps?limit=many"
+says 'strconv.ParseInt: parsing "many": invalid syntax'
+refused k get --raw "$maps?resourceVersion=new"
+says 'invalid resource version: resourceVersion: Invalid value: "new"'
+ok k get --raw "$maps?limit=1"
+page=$(jq -r .metadata.continue <<<"$out")
+refused k get --raw "$maps?limit=1&continue=$page&resourceVersion=5"
+says 'specifying resource version is not allowed when using continue'
+ok k get --raw "$maps?limit=1&continue=$page"
+
 row "a Stack is applied by the server, and its unknown fields are named"
 sed 's/name: test-stack/name: applied/' examples/test-stack.yaml >"$state/applied.yaml"
 ok k apply --server-side -f "$state/applied.yaml"
