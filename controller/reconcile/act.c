@@ -148,6 +148,11 @@ static void count(struct call *call, enum rancher_result result)
                 (struct str[]){ str_of(action_name(call->kind)), str_of(names[result]) }, 1);
 }
 
+static bool is_long(enum action_kind kind)
+{
+    return kind == ACTION_READ_LOG || kind == ACTION_READ_PODS;
+}
+
 static void log_outcome(const struct call *call, const struct rancher_outcome *outcome)
 {
     struct log *log = call->actor->options.log;
@@ -157,7 +162,7 @@ static void log_outcome(const struct call *call, const struct rancher_outcome *o
         log_debug(log, "action answered", LOG_Z("action", action), LOG_STR("stack", call->key),
                   LOG_STR("cluster", call->cluster_id), LOG_STR("release", call->release),
                   /* A log may hold anything. */
-                  LOG_STR("answer", call->kind == ACTION_READ_LOG ? STR("") : outcome->text));
+                  LOG_STR("answer", is_long(call->kind) ? STR("") : outcome->text));
     else
         log_warn(log,
                  outcome->result == RANCHER_REFUSED ? "action refused" : "action unanswered",
@@ -217,10 +222,15 @@ static void keep_answer(const struct call *call, struct lookups *lookups,
     AUTO(arena_free) struct arena *arena = arena_create(0);
     int64_t now_ms = loop_now_ms(call->actor->options.loop);
     uint32_t failures = lookups_get(lookups, call->mark, now_ms).failures;
+    struct str namespace_, release;
+
+    kube_key_split(call->release, &namespace_, &release);
     struct kept_answer kept = call->kind == ACTION_RESOLVE_VERSION
                                   ? answer_version(arena, call->version, outcome)
                               : call->kind == ACTION_READ_LOG
                                   ? answer_log(arena, failures, outcome)
+                              : call->kind == ACTION_READ_PODS
+                                  ? answer_pods(arena, release, outcome)
                                   : answer_repo(outcome);
 
     if (kept.state != VERSION_UNREAD)
@@ -343,6 +353,8 @@ static void ask(struct actor *actor, struct arena *arena, const struct acting *a
         question = lookup_repo(arena, release_repo_url(action->repo));
     else if (action->kind == ACTION_READ_LOG)
         question = lookup_log(arena, action->namespace_, action->operation);
+    else if (action->kind == ACTION_READ_PODS)
+        question = lookup_pods(arena, action->namespace_, action->operation, action->failed);
     else
         question = lookup_version(arena, release_repo_url(action->repo), action->chart_in_repo,
                                   action->version);
@@ -357,6 +369,8 @@ static void ask(struct actor *actor, struct arena *arena, const struct acting *a
     else if (action->kind == ACTION_READ_LOG)
         rancher_read_log(rancher, cluster_id, action->namespace_, action->operation, on_answered,
                          call);
+    else if (action->kind == ACTION_READ_PODS)
+        rancher_read_pods(rancher, cluster_id, action->namespace_, on_answered, call);
     else
         rancher_resolve_version(rancher, cluster_id, action->repo_name, action->chart_in_repo,
                                 action->version, on_answered, call);
@@ -374,6 +388,7 @@ static bool act_one(struct actor *actor, struct arena *arena, const struct actin
     case ACTION_ENSURE_REPO:
     case ACTION_RESOLVE_VERSION:
     case ACTION_READ_LOG:
+    case ACTION_READ_PODS:
         ask(actor, arena, acting, action, cluster_id);
         return false;
     case ACTION_ADD_FINALIZER:

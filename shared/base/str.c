@@ -31,6 +31,8 @@ ptrdiff_t str_find(struct str s, struct str needle, size_t from)
         return -1;
     if (needle.len == 0)
         return (ptrdiff_t)from;
+    if (s.len - from < needle.len) /* an empty text may be NULL */
+        return -1;
 
     const char *found = memmem(s.at + from, s.len - from, needle.at, needle.len);
 

@@ -50,6 +50,8 @@ struct observed_operation {
     struct str message;  /* of a failure: from its log where that was read, else the condition's;
                           * of a running one: why it has not begun, "" if it has */
     bool log_read;       /* or it was tried in vain: it is not asked for again */
+    struct str pods;     /* which pods of the release are not ready, and why; "" = none is known */
+    bool pods_read;      /* since it failed, or while it runs; or it was tried in vain */
 };
 LIST_DEFINE(observed_operations, struct observed_operation)
 

@@ -39,7 +39,8 @@ struct action {
     struct str repo_name;    /* ClusterRepo */
     struct str chart_in_repo;
     struct str version;      /* exact for UPGRADE */
-    struct str operation;    /* of READ_LOG, REMOVE_LOCK */
+    struct str operation;    /* of READ_LOG, READ_PODS, REMOVE_LOCK */
+    bool failed;             /* of READ_PODS: that operation */
     const struct desired_release *desired; /* of UPGRADE */
     struct str app_uid;      /* of the release as it was seen, */
     uint32_t revision;       /* and its revision; of REMOVE_LOCK the pending one */

@@ -69,8 +69,8 @@ int64_t plan_retry_at(const struct planner *p, const struct slot *s)
     return s->before->last_updated_ms + 1000 + backoff_after(first, most, s->now.attempts, &rng);
 }
 
-/* Helm's words without what every message begins with, fit to show. */
-static struct str cause(struct planner *p, struct str detail)
+/* Helm's words without what every message begins with. */
+static struct str without_prefixes(struct str detail)
 {
     static const struct str prefixes[] = { STR_INIT("Error: "), STR_INIT("UPGRADE FAILED: "),
                                            STR_INIT("INSTALLATION FAILED: ") };
@@ -79,7 +79,7 @@ static struct str cause(struct planner *p, struct str detail)
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
         if (str_starts(detail, prefixes[i]))
             detail = str_slice(detail, prefixes[i].len, detail.len);
-    return str_shown(p->arena, detail, DETAIL_BYTES_MAX);
+    return detail;
 }
 
 /* Whether the failures that were counted are the last: one rule for those of Helm and for requests
@@ -138,7 +138,8 @@ void plan_fail(struct planner *p, struct slot *s, struct str what, struct str de
         detail = STR("what was said may quote Secrets that have changed since, and is not shown; "
                      "see the log of the operation in Rancher");
     strbuf_fmt(&text, "%.*s failed: ", STR_ARG(what));
-    strbuf_put(&text, detail.len ? cause(p, detail) : STR("no reason was given"));
+    strbuf_put(&text, detail.len ? str_shown(p->arena, without_prefixes(detail), DETAIL_BYTES_MAX)
+                                 : STR("no reason was given"));
     if (took >= 1000)
         strbuf_fmt(&text, " (%.*s)", STR_ARG(time_short(p->arena, took)));
     plan_set(s, DEPLOYMENT_FAILED, reason_of_failure(what), strbuf_str(&text));
@@ -182,7 +183,11 @@ static void follow_running(struct planner *p, struct slot *s, enum asked asked)
     int64_t stuck_at = s->now.requested_ms + timeout + STUCK_AFTER_MS;
 
     struct str name = s->running->name;
-    struct str why = s->running->message;
+    struct str why = plan_root_cause(p, s->running, s->running->message);
+    bool begun = !s->running->message.len;
+
+    if (begun)
+        plan_asks_pods(p, s, s->running);
 
     if (s->now.requested_ms && p->observed->now_ms >= stuck_at) {
         plan_set(s, going_state(asked, s), REASON(OPERATION_STUCK),
@@ -195,7 +200,7 @@ static void follow_running(struct planner *p, struct slot *s, enum asked asked)
     }
     if (s->now.requested_ms)
         plan_wake(p, stuck_at);
-    if (s->now.requested_ms && why.len) {
+    if (s->now.requested_ms && !begun) {
         int64_t late_at = s->now.requested_ms + NOT_STARTED_AFTER_MS;
 
         if (p->observed->now_ms >= late_at) {
@@ -208,9 +213,10 @@ static void follow_running(struct planner *p, struct slot *s, enum asked asked)
         plan_wake(p, late_at);
     }
     plan_set(s, going_state(asked, s), REASON(OPERATION_RUNNING),
-             str_fmt(p->arena, "%s runs as operation %.*s",
+             str_fmt(p->arena, "%s runs as operation %.*s%s%.*s",
                      s->running->uninstall ? "helm uninstall" : "helm upgrade --install",
-                     STR_ARG(s->running->name)));
+                     STR_ARG(name), begun && why.len ? ": " : "",
+                     STR_ARG(begun ? why : STR(""))));
 }
 
 /* A newer operation failed. */
@@ -229,10 +235,17 @@ static void follow_failed(struct planner *p, struct slot *s, enum asked asked)
                          STR_ARG(op->name)));
         return;
     }
+    if (plan_asks_pods(p, s, op)) {
+        plan_set(s, going_state(asked, s), REASON(OPERATION_FAILED),
+                 str_fmt(p->arena, "operation %.*s failed; its pods are being looked at",
+                         STR_ARG(op->name)));
+        return;
+    }
     /* " exit code: 123" is all that an Operation says by itself; the release may know more. */
     if (s->app && s->app->phase == RELEASE_FAILED && s->app->description.len &&
         (!detail.len || str_starts(str_trim(detail), STR("exit code"))))
         detail = s->app->description;
+    detail = plan_root_cause(p, op, without_prefixes(detail));
     plan_fail(p, s, removal ? STR("uninstall") : attempted(s), detail);
 }
 

@@ -95,6 +95,14 @@ int64_t plan_retry_at(const struct planner *p, const struct slot *s);
 /* A failed attempt: `what` failed, `detail` in Helm's words. */
 void plan_fail(struct planner *p, struct slot *s, struct str what, struct str detail);
 
+/* plan_pods.c */
+/* Ask why pods keep helm waiting: once while an operation runs for long, once after it failed so.
+ * True: it is being asked. */
+bool plan_asks_pods(struct planner *p, struct slot *s, const struct observed_operation *op);
+/* Helm's words behind what the pods say: the cause before the symptom. */
+struct str plan_root_cause(struct planner *p, const struct observed_operation *op,
+                           struct str words);
+
 /* plan_rollout.c */
 void plan_rollout(struct planner *p);
 /* Remember which clusters have started; after all was decided. */

@@ -10,7 +10,7 @@ static bool has_words(const struct observed_cluster *cluster)
         if (cluster->releases.items[i].description.len)
             return true;
     for (uint32_t i = 0; i < cluster->operations.count; i++)
-        if (cluster->operations.items[i].message.len)
+        if (cluster->operations.items[i].message.len || cluster->operations.items[i].pods.len)
             return true;
     return false;
 }
@@ -63,11 +63,13 @@ static void hide_in_cluster(struct mask *mask, struct arena *arena, struct str s
     for (uint32_t i = 0; i < cluster->operations.count; i++) {
         struct observed_operation *operation = &cluster->operations.items[i];
 
-        if (operation->message.len == 0)
+        if (operation->message.len == 0 && operation->pods.len == 0)
             continue;
-        operation->message = is_others(release_of(cluster, operation), stack_uid)
-                                 ? STR("")
-                                 : mask_apply(mask, arena, operation->message);
+
+        bool others = is_others(release_of(cluster, operation), stack_uid);
+
+        operation->message = others ? STR("") : mask_apply(mask, arena, operation->message);
+        operation->pods = others ? STR("") : mask_apply(mask, arena, operation->pods);
     }
     for (uint32_t i = 0; i < cluster->releases.count; i++) {
         struct observed_release *release = &cluster->releases.items[i];

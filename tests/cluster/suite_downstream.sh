@@ -198,3 +198,102 @@ observed
 ok ready
 ok on c-m-rag2 -n llm-serving get deployment ollama -o 'jsonpath={.spec.template.metadata.annotations.model}'
 is "$out" llama
+
+# take_gpus CLUSTER COUNT: by a pod of somebody else.
+take_gpus() {
+  on "$1" create -f - >/dev/null <<EOF
+apiVersion: v1
+kind: Pod
+metadata: {name: taker, namespace: default}
+spec:
+  terminationGracePeriodSeconds: 0
+  containers: [{name: a, image: a, resources: {limits: {nvidia.com/gpu: "$2"}}}]
+EOF
+  on "$1" wait --for=condition=Ready pod/taker --timeout=30s >/dev/null
+}
+free_gpus() { on "$1" delete pod taker --wait=false --ignore-not-found >/dev/null; }
+
+row "pods that do not fit stay Pending; wait and timeout tell the root cause, and it goes on when there is room"
+take_gpus c-m-rag2 1
+timeout=5s
+ok apply 1.1.0 mistral 4
+pending_pod() { on c-m-rag2 -n llm-serving get pods --field-selector status.phase=Pending -o 'jsonpath={.items[*].status.conditions[*].message}' | grep 'Insufficient nvidia.com/gpu'; }
+eventually pending_pod
+eventually field_has stack/rag '{.status.deployments[*].message}' "context deadline exceeded"
+says_cause() { field_has stack/rag '{.status.deployments[*].message}' "Insufficient nvidia.com/gpu"; }
+: eventually says_cause
+free_gpus c-m-rag2
+observed
+ok ready
+ok on c-m-rag2 -n llm-serving get pods --field-selector status.phase=Running -o name
+is "$(wc -l <<<"$out")" 4
+timeout=60s
+
+row "deletion uninstalls in reverse order and leaves no release Secret and no workload"
+ok helm_on c-m-rag3 -n vector-db upgrade qdrant "$state/charts/qdrant-1.1.0.tgz"
+ok k delete stack rag --wait --timeout="${deadline_s}s"
+for cluster in $clusters_of_test; do
+  ok on "$cluster" get secrets -A --field-selector type=helm.sh/release.v1 -o name
+  is "$out" ""
+  ok on "$cluster" get daemonset,deployment,statefulset,apps.catalog.cattle.io -A -o name
+  is "$out" ""
+  # The last Secret of each release, in the order in which they went.
+  gone=$(jq -r 'select(.verb == "delete" and .objectRef.resource == "secrets" and (.objectRef.name // "" | startswith("sh.helm.release")))
+    | .objectRef.namespace' "$(audit_log_of "$cluster")" | tac | awk '!seen[$1]++' | tac | tr '\n' ' ')
+  is "$gone" "llm-serving vector-db gpu-operator "
+done
+
+row "a controller that is killed at any moment of it does nothing twice"
+installs() { counters | jq -r '.releases[] | "\(.cluster) \(.release) \(.upgrade)"' | sort; }
+before=$(installs)
+drift=Detect
+ok apply 1.0.0 none 3
+for i in 1 2 3; do
+  sleep "0.$((RANDOM % 900 + 100))"
+  end controller KILL
+  start_controller
+done
+ok ready
+for cluster in $clusters_of_test; do
+  is "$(listed "$cluster")" "gpu-operator 1 deployed gpu-operator-1.0.0
+ollama 1 deployed ollama-1.0.0
+qdrant 1 deployed qdrant-1.0.0"
+done
+is "$(installs)" "$(awk '{ print $1, $2, $3 + 1 }' <<<"$before")"
+
+# An upgrade of ollama on c-m-rag2 that does not end, because a pod finds no GPU.
+hang() {
+  take_gpus c-m-rag2 1
+  ok apply 1.0.0 "$1" 4
+  eventually app_is c-m-rag2 llm-serving/ollama '{.spec.version} {.spec.info.status}' "$2 pending-upgrade"
+}
+operation_of() {
+  down c-m-rag2 -n llm-serving get operations.catalog.cattle.io --sort-by .metadata.creationTimestamp -o json |
+    jq -r "[.items[] | select(.status.releaseName == \"ollama\")][-1].$1"
+}
+
+row "a helm pod that is deleted leaves the release pending; it is freed, and tried again"
+hang phi 2
+operation=$(operation_of metadata.name)
+ok on c-m-rag2 -n cattle-system delete pod "$operation"
+free_gpus c-m-rag2
+ended() { [ "$(down c-m-rag2 -n llm-serving get operations.catalog.cattle.io "$operation" -o 'jsonpath={.status.conditions[*].status}')" = "False False" ]; }
+eventually ended
+observed
+ok ready
+is "$(app c-m-rag2 llm-serving/ollama '{.spec.version} {.spec.info.status}')" "2 deployed"
+
+row "the same when Rancher itself is killed while helm is at work"
+ok apply 1.0.0 phi 3
+observed
+ok ready
+hang gemma 4
+end lab KILL
+refused pgrep -f "$state/lab/helm/"
+free_gpus c-m-rag2
+start_lab
+observed
+ok ready
+is "$(app c-m-rag2 llm-serving/ollama '{.spec.version} {.spec.info.status}')" "4 deployed"
+ok on c-m-rag2 -n llm-serving get deployment ollama -o 'jsonpath={.spec.template.metadata.annotations.model}'
+is "$out" gemma

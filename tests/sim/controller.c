@@ -114,10 +114,12 @@ void controller_see(struct sim_controller *c, struct world *w)
 
 /* gather */
 
-static bool log_is_read(const struct sim_controller *c, const struct world *w, const char *name)
+/* Of its log, or of its pods. */
+static bool is_looked_at(const struct sim_controller *c, const struct world *w, const char *name,
+                         enum action_kind kind)
 {
     for (uint32_t i = 0; i < c->log_count; i++)
-        if (strcmp(c->logs[i].name, name) == 0)
+        if (strcmp(c->logs[i].name, name) == 0 && c->logs[i].kind == kind)
             return w->now_ms >= c->logs[i].due_ms;
     return false;
 }
@@ -182,8 +184,10 @@ static void gather_cluster(const struct sim_controller *c, const struct world *w
             .uninstall = op->uninstall,
             .state = op->state,
             .created_ms = op->created_ms,
-            .message = STR("Error: UPGRADE FAILED: timed out"),
-            .log_read = log_is_read(c, w, op->name) });
+            .message = STR("Error: UPGRADE FAILED: context deadline exceeded"),
+            .log_read = is_looked_at(c, w, op->name, ACTION_READ_LOG),
+            .pods = STR("pod c0-0: Insufficient nvidia.com/gpu"),
+            .pods_read = is_looked_at(c, w, op->name, ACTION_READ_PODS) });
     }
     for (uint32_t i = 0; i < w->chart_count; i++)
         if (c->version_due_ms[k][i] && w->now_ms >= c->version_due_ms[k][i])
@@ -296,14 +300,15 @@ static void post(struct sim_controller *c, struct world *w, const struct action 
         world_send(w, &landing, TICK_MS);
 }
 
-static void read_log(struct sim_controller *c, struct world *w, const struct action *a)
+static void look_at(struct sim_controller *c, struct world *w, const struct action *a)
 {
     for (uint32_t i = 0; i < c->log_count; i++)
-        if (str_eq(a->operation, str_of(c->logs[i].name)))
+        if (str_eq(a->operation, str_of(c->logs[i].name)) && c->logs[i].kind == a->kind)
             return;
     if (c->log_count == LOGS_MAX)
         c->log_count = 0;
     memset(&c->logs[c->log_count], 0, sizeof(c->logs[0]));
+    c->logs[c->log_count].kind = a->kind;
     memcpy(c->logs[c->log_count].name, a->operation.at, a->operation.len);
     c->logs[c->log_count++].due_ms = w->now_ms + (world_fault(w, FAULT_log_lost) ? 20000 : 500);
 }
@@ -321,7 +326,8 @@ static void act_one(struct sim_controller *c, struct world *w, const struct acti
             c->version_due_ms[a->cluster][world_chart(a->chart_name)] = w->now_ms + 500;
         break;
     case ACTION_READ_LOG:
-        read_log(c, w, a);
+    case ACTION_READ_PODS:
+        look_at(c, w, a);
         break;
     case ACTION_ENSURE_REPO:
     case ACTION_UPGRADE:

@@ -39,6 +39,7 @@ struct sim_controller {
     int64_t version_due_ms[CLUSTERS_MAX][CHARTS_MAX]; /* 0 = not asked for */
     struct {
         char name[24];
+        enum action_kind kind;
         int64_t due_ms;
     } logs[LOGS_MAX];
     uint32_t log_count;

@@ -254,6 +254,7 @@ static void land(struct world *w, const struct sim_landing *l)
     case ACTION_REMOVE_FINALIZER:
     case ACTION_RESOLVE_VERSION:
     case ACTION_READ_LOG:
+    case ACTION_READ_PODS:
     case ACTION_KIND_COUNT:
         abort();
     }

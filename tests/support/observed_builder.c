@@ -260,7 +260,7 @@ static void play_gone(struct scene *s, struct str rest)
             all->items[i--] = all->items[--all->count];
 }
 
-static void play_op(struct scene *s, struct str rest, bool uninstall, bool log)
+static void play_op(struct scene *s, struct str rest, bool uninstall, bool log, bool pods)
 {
     struct place at = place(s, &rest);
     struct str name = word(&rest);
@@ -274,6 +274,11 @@ static void play_op(struct scene *s, struct str rest, bool uninstall, bool log)
         op = observed_operations_push(all, (struct observed_operation){
             .namespace_ = at.chart, .name = name, .release_name = at.chart,
             .uninstall = uninstall, .created_ms = s->observed.now_ms });
+    if (pods) {
+        op->pods_read = true;
+        op->pods = str_trim(rest);
+        return;
+    }
     if (log)
         op->log_read = true;
     else
@@ -386,13 +391,13 @@ static void play_one(struct scene *s, struct str line)
     }
     switch (CHOICE(verb, "cluster", "app", "gone", "op", "uninstall", "log", "repo", "version",
                    "values", "stack", "clusters", "room", "problem", "refuse", "change", "delete",
-                   "abandon", "nofinalizer", "plan", "finalizer")) {
+                   "abandon", "nofinalizer", "plan", "finalizer", "pods")) {
     case 0: play_cluster(s, rest); break;
     case 1: play_app(s, rest); break;
     case 2: play_gone(s, rest); break;
-    case 3: play_op(s, rest, false, false); break;
-    case 4: play_op(s, rest, true, false); break;
-    case 5: play_op(s, rest, false, true); break;
+    case 3: play_op(s, rest, false, false, false); break;
+    case 4: play_op(s, rest, true, false, false); break;
+    case 5: play_op(s, rest, false, true, false); break;
     case 6: {
         struct observed_cluster *c = scene_cluster(s, word(&rest));
 
@@ -428,6 +433,7 @@ static void play_one(struct scene *s, struct str line)
     case 17: s->no_finalizer = true; remake(s); break;
     case 18: scene_plan(s); break;
     case 19: s->no_finalizer = false; remake(s); break;
+    case 20: play_op(s, rest, false, false, true); break;
     }
 }
 

@@ -11,6 +11,7 @@
  *     gone x@a                                 no App any more
  *     op x@a NAME running|succeeded|failed [message]    `uninstall x@a NAME ...` the same for one
  *     log x@a NAME message                     its log was read
+ *     pods x@a NAME message                    its pods were looked at
  *     repo a absent|unread|downloading|ready|failed;  version x@a unread|found|missing|failed
  *     values x REASON                          not ready; `values x ready [VERSION of a Secret]`
  *     stack NAME ready|waiting|missing [distant] [needs NAME];  clusters unknown|known;  room N;  problem

@@ -1,6 +1,8 @@
 /* answers.c: found, missing for now, or to be asked again. */
 #include "controller/estate/rancher/answers.h"
 
+#include "base/limits.h"
+
 enum { LOG_TRIES_MAX = 3 };
 
 static struct kept_answer kept(enum version_state state, struct str text)
@@ -44,4 +46,19 @@ struct kept_answer answer_log(struct arena *arena, uint32_t failures,
     if (failures + 1 >= LOG_TRIES_MAX)
         return kept(VERSION_MISSING, why);
     return (struct kept_answer){ VERSION_FAILED, why, outcome->retry_after_ms };
+}
+
+/* One request is all that is spent on it: what fails is done without. */
+struct kept_answer answer_pods(struct arena *arena, struct str release,
+                               const struct rancher_outcome *outcome)
+{
+    struct error ignored = { .code = ERROR_NONE };
+    struct json_limits limits = json_limits_default;
+    struct json list;
+
+    limits.bytes_max = LIMIT_ANSWER_BODY;
+    if (outcome->result != RANCHER_DONE ||
+        json_read(arena, outcome->text, &limits, &list, &ignored) < 0)
+        return kept(VERSION_MISSING, STR(""));
+    return kept(VERSION_FOUND, wire_pods_cause(arena, list, release));
 }

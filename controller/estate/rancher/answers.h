@@ -20,5 +20,8 @@ struct kept_answer answer_repo(const struct rancher_outcome *outcome);
  * failure is told without it. `failures`: how many tries failed before. */
 struct kept_answer answer_log(struct arena *arena, uint32_t failures,
                               const struct rancher_outcome *outcome);
+/* Which of a release's pods are not ready, and why; "" if that is not to be told. */
+struct kept_answer answer_pods(struct arena *arena, struct str release,
+                               const struct rancher_outcome *outcome);
 
 #endif

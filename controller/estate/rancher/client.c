@@ -138,7 +138,8 @@ int request_read_output(struct arena *arena, struct str body, struct str *ret_te
                : wire_output_read(output, ret_text, err);
 }
 
-static int read_log(struct arena *arena, struct str body, struct str *ret_text, struct error *err)
+static int read_as_it_is(struct arena *arena, struct str body, struct str *ret_text,
+                         struct error *err)
 {
     (void)arena;
     (void)err;
@@ -216,5 +217,22 @@ void rancher_read_log(struct rancher_client *rancher, struct str cluster_id,
 
     strbuf_lit(&path, "/logs");
     kube_client_raw(rancher->kube, "GET", strbuf_str(&path), NULL, STR(""), READ_TIME_MS,
-                    request_finish, request_new(rancher, done, context, read_log, ERROR_NONE));
+                    request_finish, request_new(rancher, done, context, read_as_it_is, ERROR_NONE));
+}
+
+void rancher_read_pods(struct rancher_client *rancher, struct str cluster_id,
+                       struct str namespace_, rancher_done *done, void *context)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const struct kube_request list = {
+        .verb = KUBE_LIST,
+        .prefix = rancher_prefix(arena, cluster_id),
+        .resource = KUBE_RESOURCE_INIT("", "v1", "pods", "Pod", true),
+        .namespace_ = namespace_,
+        .limit = LIMIT_PODS_LOOKED_AT,
+    };
+
+    kube_client_raw(rancher->kube, "GET", kube_request_path(arena, &list), NULL, STR(""),
+                    READ_TIME_MS, request_finish,
+                    request_new(rancher, done, context, read_as_it_is, ERROR_NONE));
 }

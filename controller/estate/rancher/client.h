@@ -69,6 +69,9 @@ void rancher_uninstall(struct rancher_client *rancher, const struct rancher_rele
  * its first one, else just that revision's Secret, so that the one before counts again. */
 void rancher_remove_lock(struct rancher_client *rancher, const struct rancher_release *release,
                          rancher_done *done, void *context);
+/* The pods of a release's namespace, a bounded number of them. */
+void rancher_read_pods(struct rancher_client *rancher, struct str cluster_id,
+                       struct str namespace_, rancher_done *done, void *context);
 void rancher_read_log(struct rancher_client *rancher, struct str cluster_id,
                       struct str namespace_, struct str operation, rancher_done *done,
                       void *context);

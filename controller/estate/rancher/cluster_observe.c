@@ -43,6 +43,16 @@ static void observe_operations(const struct cluster *cluster, struct arena *aren
         kept_operation(arena, str_dup(arena, kube_object_kept(object)), &operation);
         operation.namespace_ = str_dup(arena, kube_object_namespace(object));
         operation.name = str_dup(arena, kube_object_name(object));
+        if (operation.state != OPERATION_SUCCEEDED) {
+            struct lookup_answer pods =
+                lookups_get(cluster->lookups,
+                            lookup_pods(arena, operation.namespace_, operation.name,
+                                        operation.state == OPERATION_FAILED),
+                            now_ms);
+
+            operation.pods_read = pods.state != VERSION_UNREAD;
+            operation.pods = str_dup(arena, pods.text.at ? pods.text : STR(""));
+        }
         if (operation.state == OPERATION_FAILED) {
             struct lookup_answer log =
                 lookups_get(cluster->lookups,

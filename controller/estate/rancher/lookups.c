@@ -91,6 +91,13 @@ struct str lookup_log(struct arena *arena, struct str namespace_, struct str ope
     return str_fmt(arena, "log\n%.*s/%.*s", STR_ARG(namespace_), STR_ARG(operation));
 }
 
+struct str lookup_pods(struct arena *arena, struct str namespace_, struct str operation,
+                       bool failed)
+{
+    return str_fmt(arena, "pods %s\n%.*s/%.*s", failed ? "failed" : "running",
+                   STR_ARG(namespace_), STR_ARG(operation));
+}
+
 bool lookups_begin(struct lookups *lookups, struct str question, struct str waiter)
 {
     struct str first;

@@ -22,6 +22,9 @@ struct str lookup_version(struct arena *arena, struct str repo, struct str chart
                           struct str version);
 struct str lookup_repo(struct arena *arena, struct str repo);
 struct str lookup_log(struct arena *arena, struct str namespace_, struct str operation);
+/* Why pods keep an operation from its end: once while it runs, once after it failed. */
+struct str lookup_pods(struct arena *arena, struct str namespace_, struct str operation,
+                       bool failed);
 
 /* Somebody has a question: true if it must be asked, false if it is under way already. Either way
  * `waiter` is told when it ends. */

@@ -107,10 +107,12 @@ static void goes_in_order(void **state)
           "Deploying", NULL },
         { "the message names the root, however far", "db api<db web<api", NULL, NULL, NULL,
           "cluster a; plan; app db@a failed 1; op db@a o1 failed Error: UPGRADE FAILED: context "
-          "deadline exceeded; log db@a o1 Error: UPGRADE FAILED: context deadline exceeded; +4m; "
-          "plan", "", "api@a=Waiting/WaitingForDependency db@a=Failed/InstallFailed "
+          "deadline exceeded; log db@a o1 Error: UPGRADE FAILED: context deadline exceeded; "
+          "pods db@a o1 pod db-0: ImagePullBackOff; +4m; plan", "",
+          "api@a=Waiting/WaitingForDependency db@a=Failed/InstallFailed "
           "web@a=Waiting/WaitingForDependency", "Deploying",
-          "waiting for db on a: install failed: context deadline exceeded (4m) (and 2 more)" },
+          "waiting for db on a: install failed: pod db-0: ImagePullBackOff; context deadline "
+          "exceeded (4m) (and 2 more)" },
         { "a skipped need is no need", "db api<db",
           "\"overrides\":[{\"clusterIds\":[\"a\"],\"charts\":[{\"name\":\"db\",\"skip\":true}]}]",
           NULL, NULL, "cluster a; plan", "upgrade:api@a", "api@a=Deploying/Installing",
