@@ -221,7 +221,7 @@ pending_pod() { on c-m-rag2 -n llm-serving get pods --field-selector status.phas
 eventually pending_pod
 eventually field_has stack/rag '{.status.deployments[*].message}' "context deadline exceeded"
 says_cause() { field_has stack/rag '{.status.deployments[*].message}' "Insufficient nvidia.com/gpu"; }
-: eventually says_cause
+eventually says_cause
 free_gpus c-m-rag2
 observed
 ok ready
