@@ -134,6 +134,14 @@ static struct changes find_changes(struct arena *arena, const struct stack_statu
     return changes;
 }
 
+/* Of an operation that others began nobody knows the version. */
+static bool tells_version(const struct change *change)
+{
+    return change->charts.count == 1 && change->first->version.len &&
+           change->first->state != DEPLOYMENT_UNINSTALLING &&
+           !str_eq(change->reason, REASON(WAITING_FOR_OPERATION));
+}
+
 /* "a, b, c and 2 more clusters" */
 static void put_names(struct strbuf *out, const struct str_list *names, const char *more)
 {
@@ -150,7 +158,7 @@ static struct str change_message(struct arena *arena, const struct change *chang
     bool uninstalling = release->state == DEPLOYMENT_UNINSTALLING;
 
     put_names(&out, &change->charts, "charts");
-    if (change->charts.count == 1 && release->version.len && !uninstalling)
+    if (tells_version(change))
         strbuf_fmt(&out, " %.*s", STR_ARG(release->version));
     strbuf_lit(&out, " on ");
     put_names(&out, &change->clusters, "clusters");

@@ -99,6 +99,21 @@ static void date(const struct planner *p, struct slot *s)
         s->now.last_updated_ms = b->last_updated_ms;
 }
 
+/* What was deployed as it was asked for is known through everything that others do, until something
+ * is asked for again: only so drift is told from what never was as wanted. */
+static void remember(const struct planner *p, struct slot *s)
+{
+    struct release_state *now = &s->now;
+
+    if (plan_cluster(p, s)->state == CLUSTER_READ && s->app &&
+        s->app->phase == RELEASE_DEPLOYED && (plan_is_ours(p, s->app) || plan_was_ours(s)))
+        now->installed = true;
+    if (now->state != DEPLOYMENT_UNKNOWN && now->state != DEPLOYMENT_DEPLOYED &&
+        now->state != DEPLOYMENT_FAILED && !now->requested_ms && s->before &&
+        plan_last_known(s->before) == DEPLOYMENT_DEPLOYED)
+        now->last_known = DEPLOYMENT_DEPLOYED;
+}
+
 static void decide(struct planner *p)
 {
     for (uint32_t i = 0; i < p->slots.count; i++)
@@ -114,8 +129,10 @@ static void decide(struct planner *p)
         if (p->clusters[i].observed->state == CLUSTER_READ)
             plan_teardown(p, &p->clusters[i]);
     plan_rollout_mark(p);
-    for (uint32_t i = 0; i < p->slots.count; i++)
+    for (uint32_t i = 0; i < p->slots.count; i++) {
+        remember(p, &p->slots.items[i]);
         date(p, &p->slots.items[i]);
+    }
 }
 
 /* A cluster that is to be cleared, may hold something of ours and cannot be looked at. */

@@ -106,15 +106,17 @@ static bool tells_of_old_secrets(const struct slot *s, struct str words)
            !(s->desired && str_eq(digest, s->desired->digest));
 }
 
-/* A release none of whose revisions was anything but a failed try of the same is being installed,
- * although what runs is always `helm upgrade --install`. */
+/* A release none of whose revisions was anything but a failed try is being installed, although what
+ * runs is always `helm upgrade --install`. Without a status nobody knows of the former ones. */
 static struct str attempted(const struct slot *s)
 {
-    uint32_t before = s->now.requested_ms || !s->app ? s->now.revision : s->app->revision - 1;
+    bool upgrades = s->now.installed ||
+                    (s->app && (s->app->phase == RELEASE_DEPLOYED ||
+                                (!s->before && s->app->revision > 1)));
 
     if (s->chart == NONE)
         return STR("uninstall");
-    return before <= s->now.attempts ? STR("install") : STR("upgrade");
+    return upgrades ? STR("upgrade") : STR("install");
 }
 
 /* By the first word of a failure's message. */
@@ -175,6 +177,18 @@ static void follow_running(struct planner *p, struct slot *s, enum asked asked)
     if (asked == ASKED_NOTHING && s->before && plan_is_accounted(s, s->running) &&
         plan_last_known(s->before) == DEPLOYMENT_FAILED) {
         plan_set(s, DEPLOYMENT_FAILED, s->before->reason, s->before->message);
+        return;
+    }
+
+    /* What was asked for and seen done is accounted for, even while its operation runs on. */
+    if (asked == ASKED_NOTHING && !plan_is_accounted(s, s->running)) {
+        plan_set(s, DEPLOYMENT_WAITING, REASON(WAITING_FOR_OPERATION),
+                 str_fmt(p->arena,
+                         "%s operation %.*s runs, which the Stack is not known to have asked for%s"
+                         "%.*s; it goes on when that ends",
+                         s->running->uninstall ? "uninstall" : "upgrade",
+                         STR_ARG(s->running->name), s->running->message.len ? ": " : "",
+                         STR_ARG(s->running->message)));
         return;
     }
 
@@ -403,7 +417,7 @@ static void follow_unasked(struct planner *p, struct slot *s)
             plan_fail(p, s, attempted(s), s->app->description);
         return;
     }
-    if (news)
+    if (news && s->operation->state != OPERATION_RUNNING)
         plan_account(p, s);
     /* Another thing is wanted than what failed, or the spec was touched: begin anew. */
     if (p->fresh ||
@@ -450,7 +464,7 @@ static void follow_unseen(struct planner *p, struct slot *s)
             strbuf_put(&text, str_slice(s->before->message, (size_t)at, s->before->message.len));
     } else if (s->before) {
         strbuf_put(&text, last_known_mark);
-        strbuf_fmt(&text, "%s", deployment_state_name(known));
+        strbuf_fmt(&text, "%s", deployment_state_name(s->before->state));
         if (s->before->message.len)
             strbuf_fmt(&text, ": %.*s", STR_ARG(s->before->message));
     }
@@ -525,6 +539,12 @@ void plan_follow(struct planner *p, struct slot *s)
     }
     if (follow_conflict(p, s, asked))
         return;
+    /* What is done to a release that is not ours is no business of this Stack. */
+    if (asked == ASKED_NOTHING && plan_is_in_the_way(p, s)) {
+        if (s->chart != NONE)
+            plan_report_conflict(p, s);
+        return;
+    }
     if (s->running && !is_enough(p, s, asked)) {
         follow_running(p, s, asked);
         return;

@@ -112,6 +112,8 @@ void plan_rollout_mark(struct planner *p);
 void plan_release(struct planner *p, struct slot *s);
 /* The release has no stamp, and is ours all the same: somebody upgraded it by hand. */
 bool plan_was_ours(const struct slot *s);
+/* A release of somebody else stands where ours should. */
+bool plan_is_in_the_way(const struct planner *p, const struct slot *s);
 /* Deployed as asked for, and then changed by somebody else. */
 bool plan_is_drifted(const struct slot *s);
 /* Whether a failure that was counted still stands. */

@@ -25,7 +25,7 @@ bool plan_was_ours(const struct slot *s)
     return app->revision > 1 && app->revision >= b->revision;
 }
 
-static bool is_in_the_way(const struct planner *p, const struct slot *s)
+bool plan_is_in_the_way(const struct planner *p, const struct slot *s)
 {
     if (!s->app || plan_is_ours(p, s->app) || plan_was_ours(s))
         return false;
@@ -353,6 +353,7 @@ static void upgrade(struct planner *p, struct slot *s, const struct observed_rep
     action->chart_in_repo = s->desired->chart_in_repo;
     action->version = version->resolved.len ? version->resolved : s->desired->version;
     action->desired = s->desired;
+    s->now.installed = s->now.installed && s->app;
     plan_intend(p, s);
     s->now.digest = s->desired->digest;
     s->now.version = action->version;
@@ -379,7 +380,7 @@ void plan_release(struct planner *p, struct slot *s)
     }
     if (settle_deployed(p, s))
         return;
-    if (is_in_the_way(p, s)) {
+    if (plan_is_in_the_way(p, s)) {
         plan_report_conflict(p, s);
         return;
     }

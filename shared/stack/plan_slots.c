@@ -36,7 +36,8 @@ enum deployment_state plan_last_known(const struct release_state *before)
 {
     if (!before)
         return DEPLOYMENT_PENDING;
-    return before->state == DEPLOYMENT_UNKNOWN ? before->last_known : before->state;
+    return before->state == DEPLOYMENT_UNKNOWN || before->last_known != DEPLOYMENT_UNKNOWN
+               ? before->last_known : before->state;
 }
 
 bool plan_has_room(const struct planner *p, const struct slot *s)
@@ -206,6 +207,7 @@ static struct slot *add_slot(struct planner *p, uint32_t cluster, const struct s
     slot.now.namespace_ = names.namespace_;
     slot.now.release_name = names.release_name;
     slot.now.last_known = DEPLOYMENT_UNKNOWN;
+    slot.now.installed = before && (before->installed || before->state == DEPLOYMENT_DEPLOYED);
     slot.app = map_get(sight->apps, key);
     slot.newest = map_get(sight->operations, key);
     slot.operation = to_look_at(&slot);

@@ -107,6 +107,8 @@ static struct release_state deployment_read(struct json d)
         .attempts = count_of(d, "attempts"),
         .terminal = json_bool(json_get(d, STR("terminal"))),
         .last_known = deployment_state_from(text_of(d, "lastKnown")),
+        .installed = json_bool(json_get(d, STR("installed"))) ||
+                     str_eq(text_of(d, "status"), STR("Deployed")),
         .rollout = text_of(d, "rollout"),
     };
 }

@@ -45,7 +45,10 @@ struct release_state {
     struct str operation; /* the last operation that was accounted for; a newer one is news */
     uint32_t attempts;    /* failures of this digest in a row */
     bool terminal;        /* it will not be tried again until the spec changes */
-    enum deployment_state last_known; /* of UNKNOWN: before its cluster went out of sight */
+    /* Of UNKNOWN: before its cluster went out of sight. Of others DEPLOYED, or UNKNOWN for nothing:
+     * `digest` was deployed as `revision`, and nothing was asked for since. */
+    enum deployment_state last_known;
+    bool installed; /* Helm deployed a revision of the release once; of DEPLOYED it goes without saying */
     struct str rollout; /* not deployed yet: what was wanted on its cluster when that was started;
                          * "" = the rollout has not let it start */
 };

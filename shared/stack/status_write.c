@@ -83,8 +83,10 @@ static void deployment_write(struct json_writer *w, struct arena *arena,
     put_count(w, "attempts", s->attempts);
     if (s->terminal)
         json_field_bool(w, "terminal", true);
-    if (s->state == DEPLOYMENT_UNKNOWN && s->last_known != DEPLOYMENT_UNKNOWN)
+    if (s->last_known != DEPLOYMENT_UNKNOWN)
         json_field_str(w, "lastKnown", str_of(deployment_state_name(s->last_known)));
+    if (s->installed && s->state != DEPLOYMENT_DEPLOYED)
+        json_field_bool(w, "installed", true);
     put_text(w, "rollout", s->rollout);
     json_close_object(w);
 }

@@ -87,6 +87,41 @@ ok k patch stack rag-inference --type=json -p '[{"op":"remove","path":"/spec/rol
 eventually app_revision_is c-m-gpu02 vector-db qdrant 3
 ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
 
+# by_hand CLUSTER NAMESPACE RELEASE VERSION VALUES: an upgrade through Rancher that Herd did not ask for, to its end.
+by_hand() {
+  local repo operation
+  repo=$(down "$1" get clusterrepos.catalog.cattle.io -o 'jsonpath={.items[?(@.spec.url=="https://otwld.github.io/ollama-helm")].metadata.name}')
+  ok curl -sS --fail-with-body --cacert "$HERD_LAB_RANCHER_CA" -H "Authorization: Bearer $HERD_LAB_RANCHER_TOKEN" \
+    -H 'Content-Type: application/json' \
+    -d '{"charts":[{"chartName":"ollama","version":"'"$4"'","releaseName":"'"$3"'","values":'"$5"'}],"namespace":"'"$2"'","timeout":"600s","wait":true}' \
+    "$HERD_LAB_RANCHER_URL/k8s/clusters/$1/v1/catalog.cattle.io.clusterrepos/$repo?action=upgrade"
+  operation=$(sed -n 's/.*"operationName": *"\([^"]*\)".*/\1/p' <<<"$out")
+  [ -n "$operation" ] || wrong "no operation was made" "$out"
+}
+drifted() { field_is stack/rag-inference '{.status.conditions[?(@.type=="Drifted")].status}' "$1"; }
+ollama_is() { [ "$(down c-m-gpu01 -n llm-serving get apps.catalog.cattle.io ollama -o 'jsonpath={.spec.version} {.spec.info.status}')" = "$1" ]; }
+
+row "an upgrade that somebody makes by hand through Rancher is drift"
+by_hand c-m-gpu01 llm-serving ollama 0.59.0 '{"x":1}'
+eventually ollama_is "2 deployed"
+eventually drifted True
+eventually field_is stack/rag-inference '{.status.phase}' Deployed
+eventually field_has stack/rag-inference '{.status.message}' "1 of them changed by somebody else"
+
+row "it is undone where that is asked for, each time"
+ok k patch stack rag-inference --type=merge -p '{"spec":{"drift":"Correct"}}'
+eventually ollama_is "3 deployed"
+eventually drifted ""
+by_hand c-m-gpu01 llm-serving ollama 0.59.0 '{"x":2}'
+eventually ollama_is "5 deployed"
+ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
+
+row "and it goes with its chart all the same"
+ok k patch stack rag-inference --type=merge -p '{"spec":{"drift":"Detect"}}'
+by_hand c-m-gpu01 llm-serving ollama 0.59.0 '{"x":3}'
+eventually ollama_is "6 deployed"
+eventually drifted True
+
 row "a chart that leaves the spec is uninstalled"
 ok k patch stack rag-inference --type=json -p '[{"op":"remove","path":"/spec/charts/2"}]'
 eventually app_gone c-m-gpu01 llm-serving ollama

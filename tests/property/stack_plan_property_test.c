@@ -351,10 +351,10 @@ static struct release_state random_entry(struct rng *rng, struct arena *arena)
         .operation = random_text(rng, arena),
         .attempts = (uint32_t)rng_below(rng, 4),
         .terminal = rng_below(rng, 2),
+        .last_known = (enum deployment_state)rng_below(rng, DEPLOYMENT_REMOVED),
     };
 
-    if (r.state == DEPLOYMENT_UNKNOWN)
-        r.last_known = (enum deployment_state)rng_below(rng, DEPLOYMENT_REMOVED);
+    r.installed = r.state == DEPLOYMENT_DEPLOYED || rng_below(rng, 2);
     return r;
 }
 
@@ -439,7 +439,8 @@ static void check_round_trip(uint64_t seed)
                                   a->attempts == b->attempts && a->revision == b->revision &&
                                   a->terminal == b->terminal && str_eq(a->message, b->message) &&
                                   str_eq(a->operation, b->operation) &&
-                                  a->last_known == b->last_known);
+                                  a->last_known == b->last_known &&
+                                  a->installed == b->installed);
             }
             rows_expect(row, found, "an entry is read back as it was written");
         }

@@ -86,6 +86,13 @@ static void events_say_what_changed(void **state)
                     text_of(arena, &events),
                     STR("WaitingForDependency(app, web on c0, c1: waiting for db)"));
 
+    after = a_status(arena, PHASE_DEPLOYING);
+    release_states_push(&after.deployments,
+                        release("db", "c0", DEPLOYMENT_WAITING, "WaitingForOperation", "o1 runs"));
+    events = stack_events(arena, verdict.stack, STR("7"), &before, &after);
+    rows_expect_str("what somebody else does to a release is not told as ours",
+                    text_of(arena, &events), STR("WaitingForOperation(db on c0: o1 runs)"));
+
     before = a_status(arena, PHASE_DELETING);
     release_states_push(&before.deployments,
                         release("db", "c0", DEPLOYMENT_UNINSTALLING, "", ""));

@@ -75,7 +75,7 @@ static void a_full_status_is_kept(void **state)
         .release_name = STR("r"), .state = DEPLOYMENT_UNKNOWN, .reason = STR("R"), .message = STR("m"),
         .version = STR("1.0.0"), .digest = STR("sha256:x"), .revision = 3, .last_updated_ms = 1000,
         .requested_ms = 2000, .operation = STR("op"), .attempts = 4, .terminal = true,
-        .last_known = DEPLOYMENT_DEPLOYED, .rollout = STR("0123"),
+        .last_known = DEPLOYMENT_DEPLOYED, .installed = true, .rollout = STR("0123"),
     };
 
     (void)state;

@@ -116,6 +116,30 @@ static void accounts_for_requests(void **state)
           "cluster a; app db@a deployed 1; plan; change; plan; app db@a failed 2; "
           "op db@a o1 failed; log db@a o1 no; plan", "", "db@a=Failed/UpgradeFailed",
           "upgrade failed: no" },
+        { "also when Helm stores no revision of it, time after time", "db", NULL, NEXT,
+          "cluster a; app db@a deployed 1; plan; change; plan; op db@a o1 failed; log db@a o1 no; "
+          "plan; +10m; plan; +1s; op db@a o2 failed; log db@a o2 no; plan; +20m; plan; +1s; "
+          "op db@a o3 failed; log db@a o3 no; plan", "", "db@a=Failed/UpgradeFailed",
+          "upgrade failed: no" },
+        { "also when Helm stores some of them", "db", NULL, NEXT,
+          "cluster a; app db@a deployed 1; plan; change; plan; op db@a o1 failed; log db@a o1 no; "
+          "app db@a failed 2; plan; +10m; plan; +1s; op db@a o2 failed; log db@a o2 no; plan; "
+          "+20m; plan; +1s; op db@a o3 failed; log db@a o3 no; plan", "",
+          "db@a=Failed/UpgradeFailed", "upgrade failed: no" },
+        { "a first install that fails three times is one all the time", "db", NULL, NULL,
+          "cluster a; plan; app db@a failed 1; op db@a o1 failed; log db@a o1 no; plan; +10m; plan; "
+          "+1s; app db@a failed 2; op db@a o2 failed; log db@a o2 no; plan; +20m; plan; "
+          "+1s; app db@a failed 3; op db@a o3 failed; log db@a o3 no; plan", "",
+          "db@a=Failed/InstallFailed", "install failed: no" },
+        { "also when the spec changed in between", "db", NULL, NEXT,
+          "cluster a; plan; app db@a failed 1; op db@a o1 failed; log db@a o1 no; plan; +10m; plan; "
+          "+1s; app db@a failed 2; op db@a o2 failed; log db@a o2 no; plan; change; plan; "
+          "+1s; app db@a failed 3; op db@a o3 failed; log db@a o3 no; plan", "",
+          "db@a=Failed/InstallFailed", "install failed: no" },
+        { "what went and comes again is installed", "db", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; gone db@a; plan; +31s; plan; +1s; "
+          "app db@a failed 1; op db@a o1 failed; log db@a o1 no; plan", "",
+          "db@a=Failed/InstallFailed", "install failed: no" },
         { "deployed is deployed, also before the operation ends", "db", NULL, NULL,
           "cluster a; plan; op db@a o1 running; app db@a deployed 1; plan; plan", "",
           "db@a=Deployed/Deployed", NULL },
@@ -225,7 +249,7 @@ static void frees_locks(void **state)
           "remove-lock:db@a", "db@a=Deploying/RemovingLock", NULL },
         { "a pending release with an operation is left alone", "db", NULL, NULL,
           "cluster a; app db@a pending 1; op db@a o1 running; plan; +5m; plan", "",
-          "db@a=Deploying/OperationRunning", NULL },
+          "db@a=Waiting/WaitingForOperation", NULL },
         { "somebody else's pending release is left alone", "db", NULL, NULL,
           "cluster a; app db@a pending 1 other; plan; +5m; plan", "", "db@a=Failed/ReleaseConflict",
           NULL },

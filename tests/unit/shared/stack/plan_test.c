@@ -229,6 +229,10 @@ static void says_what_it_waits_for(void **state)
     (void)state;
 }
 
+#define BY_HAND                                                                                    \
+    "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; plan; "                   \
+    "app db@a pending 2 foreign; plan; op db@a by-hand succeeded; app db@a deployed 2 foreign; "
+
 static void minds_drift(void **state)
 {
     static const struct plan_row rows[] = {
@@ -260,6 +264,58 @@ static void minds_drift(void **state)
           "cluster a; app db@a deployed 1; plan; app db@a deployed 2 foreign; plan; +1s; "
           "op db@a one failed; log db@a one no; plan; +10m; plan", "upgrade:db@a",
           "db@a=Deploying/Upgrading", "Deploying", NULL },
+        { "an operation that somebody began is named so", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; "
+          "app db@a pending 2 foreign; plan", "",
+          "db@a=Waiting/WaitingForOperation", "Deploying",
+          "upgrade operation by-hand runs, which the Stack is not known to have asked for" },
+        { "what it changed is drift", "db", NULL, NULL, NULL,
+          BY_HAND "plan; plan", "", "db@a=Deployed/Drifted", "Deployed",
+          "changed by somebody else" },
+        { "also when it was never seen running", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand succeeded; "
+          "app db@a deployed 2 foreign; plan; plan", "", "db@a=Deployed/Drifted", "Deployed",
+          NULL },
+        { "also when the release is seen changed late", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; plan; "
+          "app db@a pending 2 foreign; plan; op db@a by-hand succeeded; plan; "
+          "app db@a deployed 2 foreign; plan; plan", "", "db@a=Deployed/Drifted", "Deployed",
+          NULL },
+        { "also when the cluster was away meanwhile", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; "
+          "app db@a pending 2 foreign; plan; cluster a disconnected; plan; cluster a read; plan; "
+          "op db@a by-hand succeeded; app db@a deployed 2 foreign; plan", "",
+          "db@a=Deployed/Drifted", "Deployed", NULL },
+        { "it is corrected where that is asked for", "db", "\"drift\":\"Correct\"", NULL, NULL,
+          BY_HAND "plan", "upgrade:db@a", "db@a=Deploying/Upgrading", "Deploying", NULL },
+        { "and is as wanted then", "db", "\"drift\":\"Correct\"", NULL, NULL,
+          BY_HAND "plan; op db@a ours running; plan; app db@a deployed 3; plan", "",
+          "db@a=Deployed/Deployed", "Deployed", NULL },
+        { "it is left where drift is not looked at", "db", "\"drift\":\"Ignore\"", NULL, NULL,
+          BY_HAND "plan; plan", "", "db@a=Deployed/Deployed", "Deployed", NULL },
+        { "what somebody changed while the Stack waited is drift, too", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; values db ConfigMapNotFound; plan; +1m; "
+          "op db@a by-hand running; app db@a pending 2 foreign; plan; op db@a by-hand succeeded; "
+          "app db@a deployed 2 foreign; plan; values db ready; plan", "", "db@a=Deployed/Drifted",
+          "Deployed", NULL },
+        { "a Stack that goes waits for somebody's operation", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; "
+          "app db@a pending 2 foreign; plan; delete; plan", "",
+          "db@a=Waiting/WaitingForOperation", "Deleting", "by-hand" },
+        { "and takes the release with it", "db", NULL, NULL, NULL,
+          BY_HAND "plan; delete; plan", "uninstall:db@a", "db@a=Uninstalling/Uninstalling",
+          "Deleting", NULL },
+        { "also when it ends while the Stack goes", "db", "\"drift\":\"Correct\"", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; plan; delete; plan; "
+          "app db@a pending 2 foreign; plan; op db@a by-hand succeeded; "
+          "app db@a deployed 2 foreign; plan", "uninstall:db@a", "db@a=Uninstalling/Uninstalling",
+          "Deleting", NULL },
+        { "an operation of another Stack's release is none of ours", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1 other; plan; uninstall db@a theirs running; plan", "",
+          "db@a=Failed/ReleaseConflict", "Failed", "Stack team/other" },
+        { "nor does a Stack that goes wait for it", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 1 other; plan; uninstall db@a theirs running; delete; plan",
+          "remove-finalizer", "", "Deleting", NULL },
         { "what somebody changed goes with the Stack, too", "db", NULL, NULL, NULL,
           "cluster a; app db@a deployed 1; plan; app db@a deployed 2 foreign; plan; delete; plan",
           "uninstall:db@a", "db@a=Uninstalling/Uninstalling", "Deleting", NULL },
