@@ -58,7 +58,7 @@ lint: ## Layers, one library header in one file, formatting
 bench: ## Print the figures of tests/bench/README.md
 	@sh cmake/deps.sh test
 	@cmake --preset bench -Wno-dev
-	@cmake --build --preset bench -j $(JOBS)
+	@cmake --build --preset bench -j $(JOBS) --target $(PROGRAMS) bench-programs
 	@bash tests/bench/run.sh
 
 SECONDS ?= 60
