@@ -96,6 +96,19 @@ ready_times() {
   done
 }
 
+row "kubeconfigs, clusters and programs that there are not are refused at start, each with the way out"
+lab_with() { "$bin/herd-lab" serve --data "$state/refused" "$@"; }
+refused lab_with --downstream-kubeconfig c-m-gpu01
+says "--downstream-kubeconfig: 'c-m-gpu01' is not of the form ID=FILE"
+refused lab_with --downstream-kubeconfig "c-m-gpu01=$state/none"
+says "cluster c-m-gpu01: there is no file $state/none"
+printf 'apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: a}}]
+clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}]\n' >"$state/nobody.kubeconfig"
+refused lab_with --downstream-kubeconfig "c-m-none=$state/nobody.kubeconfig"
+says "the estate has no downstream cluster c-m-none; name one of its clusters"
+refused lab_with --downstream-kubeconfig "c-m-gpu01=$state/nobody.kubeconfig" --helm no-such-helm
+says "--helm: there is no program no-such-helm; install helm 3, or say where it is"
+
 package_charts
 start_downstream
 webhook_flags=(--allow-plain-http-repos)

@@ -56,6 +56,12 @@ ok deployed flaky
 ok lab_k delete configmap herd-lab-faults
 ok k delete stack flaky --wait --timeout="${deadline_s}s"
 
+row "an upgrade that waited in vain is told by the pods that kept it waiting"
+stack hungry "{\"spec\":{\"retry\":{\"backoff\":\"1m\"},\"charts\":[{$chart,\"version\":\"0.7.4\",\"timeout\":\"60s\",\"wait\":true,
+  \"values\":{\"inline\":{\"resources\":{\"limits\":{\"nvidia.com/gpu\":1},\"requests\":{\"nvidia.com/gpu\":1}}}}}]}}"
+eventually field_has stack/hungry '{.status.deployments[*].message}' "Insufficient nvidia.com/gpu; context deadline exceeded"
+ok k delete stack hungry --wait --timeout="${deadline_s}s"
+
 row "an answer that is lost is found out about, and nothing is installed twice"
 ok lab_k create configmap herd-lab-faults --from-literal=a='fault=lost-response cluster=c-m-dev-cluster times=1'
 stack lost "{\"spec\":{\"charts\":[{$chart,\"version\":\"0.7.4\",\"releaseName\":\"lost-answer\"}]}}"
