@@ -1,4 +1,5 @@
 /* helm_test.c: processes in place of helm: their output, end, turn, time and death. */
+#include "support/loopback.h"
 #include "support/rows.h"
 
 #include "io/file.h"
@@ -45,11 +46,10 @@ static void *run_loop(void *context)
 /* The program is a shell script: `body` sees helm's arguments. */
 static void open_shop(struct shop *shop, const char *body)
 {
-    char folder[] = "/tmp/herd-helm-XXXXXX";
     struct error err = { 0 };
 
     *shop = (struct shop){ .arena = arena_create(0) };
-    shop->folder = str_z(shop->arena, str_of(mkdtemp(folder)));
+    shop->folder = loopback_folder(shop->arena);
 
     const char *program = str_fmt(shop->arena, "%s/helm", shop->folder).at;
 
@@ -82,6 +82,7 @@ static void close_shop(struct shop *shop)
     log_free(shop->log);
     pthread_cond_destroy(&shop->changed);
     pthread_mutex_destroy(&shop->lock);
+    loopback_remove_folder(shop->folder);
     arena_free(shop->arena);
 }
 
