@@ -166,6 +166,16 @@ void api_on_change(struct api *api,
     api->changed = changed;
 }
 
+void api_on_check(struct api *api,
+                  void (*check)(void *context, struct str cluster,
+                                const struct kube_resource *resource, const struct value *object,
+                                struct findings *found),
+                  void *context)
+{
+    api->check_context = context;
+    api->check = check;
+}
+
 static int make_namespace(struct api *api, struct str cluster, const char *name, struct error *err)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);

@@ -12,6 +12,7 @@
 #include "text/value.h"
 
 struct api;
+struct findings;
 
 struct api_options {
     const char *data_folder; /* the SQLite file lives here */
@@ -93,5 +94,13 @@ void api_on_change(struct api *api,
                                    const struct kube_resource *resource, struct str namespace_,
                                    struct str name),
                    void *context);
+
+/* Called with every object that is about to be stored, on any thread: who is behind the API adds to
+ * `found` what makes the object useless to it, and the request is refused with that. */
+void api_on_check(struct api *api,
+                  void (*check)(void *context, struct str cluster,
+                                const struct kube_resource *resource, const struct value *object,
+                                struct findings *found),
+                  void *context);
 
 #endif

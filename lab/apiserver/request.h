@@ -33,6 +33,9 @@ struct api {
     void (*changed)(void *context, struct str cluster, const struct kube_resource *resource,
                     struct str namespace_, struct str name);
     void *changed_context;
+    void (*check)(void *context, struct str cluster, const struct kube_resource *resource,
+                  const struct value *object, struct findings *found);
+    void *check_context;
     struct janitor *janitor;
     struct collector *collector;
     struct roles *roles;

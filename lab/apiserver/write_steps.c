@@ -10,6 +10,15 @@ static void add_findings(struct findings *to, const struct findings *from)
         findings_push(to, from->items[i]);
 }
 
+static void check_behind(struct request *rq, const struct value *object, struct findings *found)
+{
+    const struct kube_resource resource = { rq->kind->group, rq->kind->version, rq->kind->plural,
+                                            rq->kind->kind, rq->kind->namespaced };
+
+    if (rq->api->check)
+        rq->api->check(rq->api->check_context, rq->cluster, &resource, object, found);
+}
+
 int write_validate(struct request *rq, const struct value *old, struct value *object)
 {
     struct findings found = findings_new(rq->arena, 4);
@@ -28,6 +37,7 @@ int write_validate(struct request *rq, const struct value *old, struct value *ob
     } else {
         builtin_validate(rq->arena, rq->kind, old, object, &found);
     }
+    check_behind(rq, object, &found);
     if (found.count)
         return fail_invalid(&rq->failure, &subject, &found);
     return 0;

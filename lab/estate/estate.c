@@ -94,7 +94,6 @@ static void changed(void *context, struct str cluster, const struct kube_resourc
                     struct str namespace_, struct str name)
 {
     struct estate *estate = context;
-    bool local = str_eq(cluster, LOCAL_CLUSTER);
 
     if (is_kind(resource, &res_secrets)) {
         if (!world_is_own_write())
@@ -102,14 +101,13 @@ static void changed(void *context, struct str cluster, const struct kube_resourc
                            is_there(estate, cluster, namespace_, name));
     } else if (is_kind(resource, &res_repos)) {
         repos_schedule(estate, cluster, name);
-    } else if (local && is_kind(resource, &res_clusters)) {
+    } else if (str_eq(cluster, LOCAL_CLUSTER) && is_kind(resource, &res_clusters)) {
         cluster_changed(estate, name);
     } else if (is_kind(resource, &res_nodes)) {
         estate_put(estate,
                    &(struct agenda_entry){ AGENDA_CLUSTER, cluster, STR(""), STR("") },
                    estate_now(estate));
-    } else if (local && is_kind(resource, &res_configmaps) &&
-               str_eq(namespace_, STR("default")) && str_eq(name, STR("herd-lab-faults"))) {
+    } else if (faults_are_of(cluster, resource, namespace_, name)) {
         faults_load(estate);
         clusters_look_again(estate);
     }
@@ -314,6 +312,7 @@ struct estate *estate_create(const struct estate_options *options, struct error 
         begin_real(estate, err) != 0 || tokens_seed(estate, options->seed, err) != 0)
         return NULL;
     api_on_change(estate->api, changed, estate);
+    api_on_check(estate->api, faults_check, estate);
     return TAKE(estate);
 }
 

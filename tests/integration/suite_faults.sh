@@ -48,6 +48,12 @@ ok lab_k delete configmap herd-lab-faults
 ok deployed no-repo
 ok k delete stack no-repo --wait --timeout="${deadline_s}s"
 
+row "a fault of the lab that there is not is refused with those that there are"
+refused lab_k create configmap herd-lab-faults --from-literal=a='fault=nonsens'
+says 'data[a]: Invalid value: "fault=nonsens": there is no fault "nonsens"; use one of slow, '
+refused lab_k create configmap herd-lab-faults --from-literal=a='fault=slwo'
+says 'did you mean "slow"?'
+
 row "an operation that fails says why, and is tried again"
 ok lab_k create configmap herd-lab-faults --from-literal=a='fault=readiness-timeout cluster=c-m-dev-cluster release=qdrant times=1'
 stack flaky "{\"spec\":{\"retry\":{\"backoff\":\"1s\"},\"charts\":[{$chart,\"version\":\"0.7.4\"}]}}"

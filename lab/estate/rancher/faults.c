@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+enum { NAME_SHOWN_MAX = 40 };
+
 #define ON_REQUEST FAULT_ON_REQUEST
 #define ON_TUNNEL FAULT_ON_TUNNEL
 #define ON_REPO FAULT_ON_REPO
@@ -47,6 +49,18 @@ enum fault_id fault_from(struct str name)
     return FAULT_NONE;
 }
 
+/* All names, for a word that is near none of them. */
+static int no_such_fault(struct str name, struct error *err)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct strbuf names = strbuf_new(arena, 768);
+
+    for (int id = FAULT_NONE + 1; id < FAULT_ID_COUNT; id++)
+        strbuf_fmt(&names, "%s%.*s", id == FAULT_NONE + 1 ? "" : ", ", STR_ARG(rows[id].name));
+    return error_set(err, ERROR_INVALID, "there is no fault \"%.*s\"; use one of %.*s",
+                     STR_ARG(str_slice(name, 0, NAME_SHOWN_MAX)), STR_ARG(strbuf_str(&names)));
+}
+
 static int unknown_fault(struct str name, struct error *err)
 {
     int nearest = FAULT_NONE;
@@ -61,7 +75,7 @@ static int unknown_fault(struct str name, struct error *err)
         }
     }
     if (nearest == FAULT_NONE)
-        return error_set(err, ERROR_INVALID, "there is no fault \"%.*s\"", STR_ARG(name));
+        return no_such_fault(name, err);
     return error_set(err, ERROR_INVALID, "there is no fault \"%.*s\"; did you mean \"%.*s\"?",
                      STR_ARG(name), STR_ARG(rows[nearest].name));
 }
@@ -116,6 +130,9 @@ static int take_word(struct str word, struct str value, struct fault_rule *rule,
         rule->left = (int64_t)number;
     else if (str_eq(word, STR("ms")))
         rule->ms = (int64_t)number;
+    else if (number > 1)
+        return error_set(err, ERROR_INVALID, "probability=%.*s is more than 1, which is always",
+                         STR_ARG(value));
     else
         rule->probability = number;
     return 0;

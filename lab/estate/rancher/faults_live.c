@@ -1,7 +1,38 @@
-/* faults_live.c: the rules in force: those of the estate file, and ConfigMap herd-lab-faults in
- * namespace default of the management cluster, whose every key is one rule. A wrong
- * rule is logged and left out. */
+/* faults_live.c: a ConfigMap with a wrong rule is refused while the estate runs; one that was stored
+ * before by another release of the lab is read without that rule, which is logged. */
 #include "lab/estate/rancher/inside.h"
+
+static const struct str faults_namespace = STR_INIT("default");
+static const struct str faults_name = STR_INIT("herd-lab-faults");
+
+bool faults_are_of(struct str cluster, const struct kube_resource *resource, struct str namespace_,
+                   struct str name)
+{
+    return str_eq(cluster, LOCAL_CLUSTER) && str_eq(resource->group, res_configmaps.group) &&
+           str_eq(resource->plural, res_configmaps.plural) &&
+           str_eq(namespace_, faults_namespace) && str_eq(name, faults_name);
+}
+
+void faults_check(void *context, struct str cluster, const struct kube_resource *resource,
+                  const struct value *object, struct findings *found)
+{
+    const struct value *metadata = value_get(object, STR("metadata"));
+    struct path data = path_field(NULL, STR("data"));
+
+    (void)context;
+    if (!faults_are_of(cluster, resource, value_text(value_get(metadata, STR("namespace"))),
+                       value_text(value_get(metadata, STR("name")))))
+        return;
+    for (const struct value *m = value_first(value_get(object, STR("data"))); m;
+         m = value_next(m)) {
+        struct path at = path_key(&data, value_key(m));
+        struct fault_rule rule;
+        struct error err = { 0 };
+
+        if (fault_rule_read(value_key(m), value_text(m), &rule, &err) != 0)
+            finding_invalid(found, &at, m, str_dup(found->arena, str_of(err.text)));
+    }
+}
 
 static void take_rule(struct estate *estate, struct fault_rules *rules, struct str key,
                       struct str text)
@@ -44,8 +75,8 @@ void faults_load(struct estate *estate)
     for (uint32_t i = 0; i < estate->estate_faults.count; i++)
         take_rule(estate, &rules, str_fmt(arena, "estate file, faults[%u]", i),
                   estate->estate_faults.items[i]);
-    if (api_get(estate->api, scratch, LOCAL_CLUSTER, &res_configmaps, STR("default"),
-                STR("herd-lab-faults"), &object, &err) == 0 &&
+    if (api_get(estate->api, scratch, LOCAL_CLUSTER, &res_configmaps, faults_namespace,
+                faults_name, &object, &err) == 0 &&
         json_read(scratch, object, &json_limits_default, &root, &err) == 0) {
         struct json_iter it = json_iter(json_get(root, STR("data")));
 

@@ -11,7 +11,7 @@
 #include "lab/estate/rancher/action.h"
 #include "lab/estate/rancher/agenda.h"
 #include "lab/estate/rancher/catalogue.h"
-#include "lab/estate/rancher/faults.h"
+#include "lab/estate/rancher/faults_live.h"
 #include "lab/estate/rancher/objects.h"
 #include "lab/estate/rancher/resources.h"
 #include "lab/estate/rancher/step.h"
@@ -92,16 +92,6 @@ uint64_t estate_chance(struct estate *estate);
 /* On the agenda of whoever works on the entry's cluster. */
 void estate_put(struct estate *estate, const struct agenda_entry *entry, int64_t due_ms);
 size_t estate_agenda_count(const struct estate *estate);
-
-/* ---- faults_live.c: the rules in force */
-
-void faults_load(struct estate *estate);
-/* A copy of the rule that strikes, or false. */
-bool faults_strike(struct estate *estate, enum fault_id id, const struct fault_place *place,
-                   struct fault_rule *ret_rule);
-bool faults_strike_stage(struct estate *estate, enum fault_stage stage,
-                         const struct fault_place *place, struct fault_rule *ret_rule);
-bool faults_stand(struct estate *estate, enum fault_id id, struct str cluster);
 
 /* ---- clusters.c */
 

@@ -250,12 +250,58 @@ static void test_restart_changes_nothing(void **state)
     end(&world);
 }
 
+/* People see at once that a rule cannot be read: kubectl prints it. */
+static void test_wrong_fault_rules_are_refused(void **state)
+{
+    static const struct {
+        const char *row, *cluster, *name, *rule;
+        const char *error; /* a part of it; NULL: it is stored */
+    } rows[] = {
+        { "a fault that there is not", "local", "herd-lab-faults", "fault=nonsens",
+          "data[a]: Invalid value: \"fault=nonsens\": there is no fault \"nonsens\"; use one of " },
+        { "a word that there is not", "local", "herd-lab-faults", "fault=slow custer=a",
+          "\"custer\" is not one of fault, cluster" },
+        { "a rule that can be read", "local", "herd-lab-faults", "fault=slow cluster=c-m-1", NULL },
+        { "another ConfigMap", "local", "others", "fault=nonsens", NULL },
+        { "that of another cluster", "c-m-1", "herd-lab-faults", "fault=nonsens", NULL },
+    };
+    struct world world = new_world(0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct str object = str_fmt(arena,
+                                    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{"
+                                    "\"name\":\"%s\",\"namespace\":\"default\"},"
+                                    "\"data\":{\"a\":\"%s\"}}", rows[i].name, rows[i].rule);
+        struct str made;
+        struct error err = { 0 };
+        int result = api_create_object(world.api, arena, str_of(rows[i].cluster), &res_configmaps,
+                                       STR("default"), object, &made, &err);
+
+        rows_expect_int(rows[i].row, result, rows[i].error ? -1 : 0);
+        rows_expect(rows[i].row, !rows[i].error || strstr(err.text, rows[i].error), err.text);
+    }
+
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct error err = { 0 };
+    struct str merged;
+
+    rows_expect_int("a change to a wrong one",
+                    api_merge_object(world.api, arena, STR("local"), &res_configmaps,
+                                     STR("default"), STR("herd-lab-faults"), STR(""),
+                                     STR("{\"data\":{\"b\":\"slow\"}}"), &merged, &err), -1);
+    rows_expect("it says why", strstr(err.text, "\"slow\" is not word=value") != NULL, err.text);
+    end(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kill_anywhere),
         cmocka_unit_test(test_instant),
         cmocka_unit_test(test_restart_changes_nothing),
+        cmocka_unit_test(test_wrong_fault_rules_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,10 @@
-/* faults_test.c: fault rules as people write them, and how often they strike. */
+/* faults_test.c: fault rules as people write them, and how often they strike.
+ *
+ * docs/lab.md is made here: HERD_GOLDEN=write. */
 #include "support/rows.h"
 
 #include "lab/estate/rancher/faults.h"
+#include "support/files.h"
 
 static const struct {
     const char *name;
@@ -16,6 +19,11 @@ static const struct {
     { "more spaces than needed", STR_INIT("  fault=slow   cluster=*  "), FAULT_SLOW, "" },
     { "an unknown fault gets the nearest", STR_INIT("fault=slwo"), FAULT_NONE,
       "did you mean \"slow\"" },
+    { "one that is near none gets them all", STR_INIT("fault=nonsens"), FAULT_NONE,
+      "there is no fault \"nonsens\"; use one of slow, server-error, " },
+    { "and the last of them", STR_INIT("fault=nonsens"), FAULT_NONE, ", release-gone" },
+    { "more than always", STR_INIT("fault=slow probability=50"), FAULT_NONE,
+      "probability=50 is more than 1" },
     { "an unknown word", STR_INIT("fault=slow custer=a"), FAULT_NONE, "\"custer\" is not one of" },
     { "no number", STR_INIT("fault=slow times=many"), FAULT_NONE, "times=many is not a number" },
     { "no fault", STR_INIT("cluster=a"), FAULT_NONE, "names no fault" },
@@ -104,6 +112,65 @@ static void test_rows(void **state)
     arena_free(arena);
 }
 
+/* What is told of the lab's faults before their table. */
+static const struct str doc_head = STR_INIT(
+    "# Faults of the lab\n\n"
+    "The table is made from `lab/estate/rancher/faults.def` by "
+    "`tests/unit/lab/estate/rancher/faults_test.c`.\n\n"
+    "What a Stack does when something goes wrong can be tried on `make run`: the simulated Rancher "
+    "and its clusters fail as the real ones do, where and as often as the ConfigMap "
+    "`herd-lab-faults` in namespace `default` says. Each of its keys is a rule:\n\n"
+    "```\n"
+    "export KUBECONFIG=$PWD/build/run/kubeconfig\n"
+    "kubectl create configmap herd-lab-faults \\\n"
+    "  --from-literal=a='fault=readiness-timeout release=qdrant times=2' \\\n"
+    "  --from-literal=b='fault=slow ms=2000 probability=0.3'\n"
+    "kubectl delete configmap herd-lab-faults\n"
+    "```\n\n"
+    "A change holds at once, and a rule that cannot be read is refused with the words that there "
+    "are. Rules may also stand in the file of `herd-lab --estate`, as a list `faults:` of such "
+    "texts. The words of a rule:\n\n"
+    "| word | meaning |\n|---|---|\n"
+    "| `fault=` | one of those below; the only word that must be there |\n"
+    "| `cluster=` | the cluster's id, as in `kubectl get clusters.management.cattle.io`; "
+    "left out or `*`: any |\n"
+    "| `release=` | the release's name, likewise |\n"
+    "| `chart=` | the chart's name, likewise |\n"
+    "| `repo=` | the name of the ClusterRepo, likewise |\n"
+    "| `times=` | how often it strikes; left out: always |\n"
+    "| `probability=` | of striking, 0 to 1; left out: 1 |\n"
+    "| `ms=` | of `slow`: the delay in milliseconds |\n");
+
+static void faults_are_documented(void **state)
+{
+    static const char *const places[] = {
+        [FAULT_ON_REQUEST] = "On any request that reaches the cluster",
+        [FAULT_ON_TUNNEL] = "On the road to the cluster",
+        [FAULT_ON_REPO] = "When the index of a repository is downloaded",
+        [FAULT_ON_POST] = "While Rancher takes an action",
+        [FAULT_ON_TASK] = "In the Helm operation",
+    };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct strbuf out = strbuf_new(arena, 8192);
+    int written = 0;
+
+    (void)state;
+    strbuf_put(&out, doc_head);
+    for (size_t stage = 0; stage < sizeof(places) / sizeof(places[0]); stage++) {
+        strbuf_fmt(&out, "\n## %s\n\n| fault | what happens |\n|---|---|\n", places[stage]);
+        for (int id = FAULT_NONE + 1; id < FAULT_ID_COUNT; id++) {
+            const struct fault_row *row = fault_row((enum fault_id)id);
+
+            if (row->stage != stage)
+                continue;
+            strbuf_fmt(&out, "| `%.*s` | %s |\n", STR_ARG(row->name), row->help);
+            written++;
+        }
+    }
+    rows_expect_int("every fault has its place", written, FAULT_ID_COUNT - 1);
+    test_golden(arena, "docs/lab.md", strbuf_str(&out));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +178,7 @@ int main(void)
         cmocka_unit_test(test_times_and_places),
         cmocka_unit_test(test_probability),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(faults_are_documented),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
