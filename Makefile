@@ -52,8 +52,9 @@ test-bare: ## The README's two commands in a bare Debian 12 root (needs root)
 test-e2e: ## The image in containers under a real kubelet, from manifests/ (needs root; REQUIRE_E2E=1: never skipped)
 	@bash tests/e2e/run.sh
 
-lint: ## Layers, one library header in one file, formatting
+lint: ## Layers, one library header in one file, the shape of lines
 	@sh tests/lint/layers.sh
+	@sh tests/lint/formatting.sh
 
 bench: ## Print the figures of tests/bench/README.md
 	@sh cmake/deps.sh test

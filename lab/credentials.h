@@ -2,8 +2,8 @@
  * token.
  *
  * Made at the first start and kept in the data folder: ca.crt, ca.key, tls.crt, tls.key,
- * admin.crt, admin.key, admin.token, accounts.key. The server's pair is issued anew at each start, so that it
- * always carries the addresses that are listened on. */
+ * admin.crt, admin.key, admin.token, accounts.key. The server's pair is issued anew at each start,
+ * so that it always carries the addresses that are listened on. */
 #ifndef HERD_LAB_CREDENTIALS_H
 #define HERD_LAB_CREDENTIALS_H
 

@@ -1,7 +1,7 @@
 /* kept_stack.c: eight hex digits (the length of the targets), the targets, the object, packed.
  *
- * A Stack of three charts on two clusters, with its status, is 5 KiB of JSON whose every member name
- * is known in advance: packed with a dictionary of them it takes a fifth of that. */
+ * A Stack of three charts on two clusters, with its status, is 5 KiB of JSON whose every member
+ * name is known in advance: packed with a dictionary of them it takes a fifth of that. */
 #include "controller/reconcile/kept_stack.h"
 
 #include "base/limits.h"
@@ -19,27 +19,28 @@ enum { LENGTH_DIGITS = 8 };
 /* Text as Stacks have it; deflate finds its pieces again. Changing it needs nothing else: what is
  * packed lives no longer than the process. */
 static const struct str dictionary = STR_INIT(
-    "\"securityProfile\":{\"compliance\":\"enabled\",\"policyMode\":\"Discover\",\"thresholds\":{"
-    "\"critical\":0,\"high\":-1}},\"observabilityProfile\":{\"alerts\":\"enabled\",\"dashboards\":["
-    "\"ai-workloads\"],\"scrapeInterval\":\"30s\",\"tracing\":{\"enabled\":true,\"samplingRatio\":0.1}},"
-    "\"deletionPolicy\":\"Delete\",\"drift\":\"Detect\",\"onFailure\":\"Retry\",\"paused\":false,"
-    "\"targets\":{\"selector\":{\"matchLabels\":{\"env\":\"prod\",\"gpu\":\"true\"}},\"clusterIds\":[\"c-m-"
-    "\"security\":\"enabled\",\"observability\":\"enabled\",\"values\":{\"configMapRefs\":[{\"name\":\""
-    "\"inline\":{\"replicaCount\":1,\"persistence\":{\"enabled\":true,\"size\":\"100Gi\"},\"resources\":{"
-    "\"requests\":{\"nvidia.com/gpu\":1,\"memory\":\"16Gi\",\"cpu\":\"2\"},\"limits\":{\"memory\":\""
-    "\"charts\":[{\"name\":\"gpu-operator\",\"repo\":\"https://\",\"version\":\"\",\"dependsOn\":[\""
-    "\"timeout\":\"10m\",\"wait\":true},{\"finalizers\":[\"herd.suse.com/teardown\"],\"labels\":{"
-    "\"herd.suse.com/env\":\"prod\"},\"annotations\":{}},\"spec\":{\"env\":\"prod\",\"namespace\":\"default\","
-    "\"status\":{\"phase\":\"Deployed\",\"message\":\"all releases are deployed on clusters\","
-    "\"observedGeneration\":1,\"clusters\":2,\"charts\":3,\"ready\":\"6/6\",\"summary\":{\"Deployed\":6},"
-    "\"conditions\":[{\"type\":\"Accepted\",\"status\":\"True\",\"reason\":\"Valid\",\"message\":\"\","
-    "\"observedGeneration\":1,\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"},{\"type\":\"Ready\","
-    "\"reason\":\"DeploymentSucceeded\",\"type\":\"Reconciling\",\"status\":\"False\",\"type\":\"Stalled\","
-    "\"type\":\"SecurityScanned\",\"status\":\"Unknown\",\"reason\":\"NotObserved\",\"type\":"
-    "\"ObservabilityConfigured\",\"targetClusters\":[\"c-m-\"],\"deployments\":[{\"chartName\":\"\","
-    "\"clusterId\":\"c-m-\",\"namespace\":\"\",\"releaseName\":\"\",\"status\":\"Deployed\",\"reason\":"
-    "\"Deployed\",\"version\":\"1.0.0\",\"digest\":\"sha256:\",\"revision\":1,\"lastUpdated\":\"2026-01-"
-    "01T00:00:00Z\",\"operation\":\"helm-operation-\",\"attempts\":0}]}");
+    "\"securityProfile\":{\"compliance\":\"enabled\",\"policyMode\":\"Discover\",\"thresholds\":{\""
+    "critical\":0,\"high\":-1}},\"observabilityProfile\":{\"alerts\":\"enabled\",\"dashboards\":[\""
+    "ai-workloads\"],\"scrapeInterval\":\"30s\",\"tracing\":{\"enabled\":true,\"samplingRatio\":0.1"
+    "}},\"deletionPolicy\":\"Delete\",\"drift\":\"Detect\",\"onFailure\":\"Retry\",\"paused\":false"
+    ",\"targets\":{\"selector\":{\"matchLabels\":{\"env\":\"prod\",\"gpu\":\"true\"}},\"clusterIds"
+    "\":[\"c-m-\"security\":\"enabled\",\"observability\":\"enabled\",\"values\":{\"configMapRefs\""
+    ":[{\"name\":\"\"inline\":{\"replicaCount\":1,\"persistence\":{\"enabled\":true,\"size\":\"100G"
+    "i\"},\"resources\":{\"requests\":{\"nvidia.com/gpu\":1,\"memory\":\"16Gi\",\"cpu\":\"2\"},\"li"
+    "mits\":{\"memory\":\"\"charts\":[{\"name\":\"gpu-operator\",\"repo\":\"https://\",\"version\":"
+    "\"\",\"dependsOn\":[\"\"timeout\":\"10m\",\"wait\":true},{\"finalizers\":[\"herd.suse.com/tear"
+    "down\"],\"labels\":{\"herd.suse.com/env\":\"prod\"},\"annotations\":{}},\"spec\":{\"env\":\"pr"
+    "od\",\"namespace\":\"default\",\"status\":{\"phase\":\"Deployed\",\"message\":\"all releases a"
+    "re deployed on clusters\",\"observedGeneration\":1,\"clusters\":2,\"charts\":3,\"ready\":\"6/6"
+    "\",\"summary\":{\"Deployed\":6},\"conditions\":[{\"type\":\"Accepted\",\"status\":\"True\",\"r"
+    "eason\":\"Valid\",\"message\":\"\",\"observedGeneration\":1,\"lastTransitionTime\":\"2026-01-0"
+    "1T00:00:00Z\"},{\"type\":\"Ready\",\"reason\":\"DeploymentSucceeded\",\"type\":\"Reconciling\""
+    ",\"status\":\"False\",\"type\":\"Stalled\",\"type\":\"SecurityScanned\",\"status\":\"Unknown\""
+    ",\"reason\":\"NotObserved\",\"type\":\"ObservabilityConfigured\",\"targetClusters\":[\"c-m-\"]"
+    ",\"deployments\":[{\"chartName\":\"\",\"clusterId\":\"c-m-\",\"namespace\":\"\",\"releaseName"
+    "\":\"\",\"status\":\"Deployed\",\"reason\":\"Deployed\",\"version\":\"1.0.0\",\"digest\":\"sha"
+    "256:\",\"revision\":1,\"lastUpdated\":\"2026-01-01T00:00:00Z\",\"operation\":\"helm-operation-"
+    "\",\"attempts\":0}]}");
 
 /* Members of a map of strings whose keys are Herd's own. */
 static void put_own(struct json_writer *w, struct str name, struct json map)

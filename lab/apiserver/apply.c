@@ -146,7 +146,8 @@ static void take_from_others(struct arena *arena, const struct apply *apply,
     }
 }
 
-/* The time is that of the last apply that changed the object; of one that never did there is none. */
+/* The time is that of the last apply that changed the object; of one that
+ * never did there is none. */
 static void set_own(struct managers *managers, const struct apply *apply, struct value *set,
                     bool changed)
 {

@@ -22,8 +22,8 @@ struct apply_conflict {
 LIST_DEFINE(apply_conflicts, struct apply_conflict)
 
 /* 0 and the object with its managedFields; or -1 and the conflicts, sorted by manager. `live` NULL:
- * it is created. Of a kind with status, the part that `by.sub_resource` does not write stays live's.
- * Ignored in `config`: what the server sets. */
+ * it is created. Of a kind with status, the part that `by.sub_resource` does not write stays
+ * live's. Ignored in `config`: what the server sets. */
 int apply_object(struct arena *arena, const struct apply *apply, const struct value *live,
                  const struct value *config, struct value **ret_object,
                  struct apply_conflicts *ret_conflicts);

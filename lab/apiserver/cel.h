@@ -9,7 +9,7 @@ enum cel_answer { CEL_FALSE, CEL_TRUE, CEL_UNKNOWN };
 
 /* What cel_understands knows, for people. */
 #define CEL_KNOWN                                                                                  \
-    "|| && ! ( ) == != in, texts, numbers, lists, has(), size(), startsWith(), endsWith(), "        \
+    "|| && ! ( ) == != in, texts, numbers, lists, has(), size(), startsWith(), endsWith(), "       \
     "contains() and paths below request, object and oldObject"
 
 /* `request` is the AdmissionReview's request, with object and oldObject in it. CEL_UNKNOWN: it is

@@ -1,5 +1,5 @@
-/* collector.c: an index from owner to dependents, and a list of tasks. Each task starts from what is
- * stored, so one too many does no harm. */
+/* collector.c: an index from owner to dependents, and a list of tasks. Each task starts from what
+ * is stored, so one too many does no harm. */
 #include "lab/apiserver/collector.h"
 
 #include "base/map.h"
@@ -273,8 +273,8 @@ static bool is_absent(struct request *rq, const struct value *reference)
     struct str version = value_text(value_get(reference, STR("apiVersion")));
     ptrdiff_t slash = str_find_char(version, '/', 0);
     struct str group = slash < 0 ? STR("") : str_slice(version, 0, (size_t)slash);
-    const struct kind *kind =
-        catalog_find_kind(rq->catalog, group, STR(""), value_text(value_get(reference, STR("kind"))));
+    struct str name = value_text(value_get(reference, STR("kind")));
+    const struct kind *kind = catalog_find_kind(rq->catalog, group, STR(""), name);
     struct request one = *rq;
     struct value *owner;
 

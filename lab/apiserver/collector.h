@@ -1,9 +1,9 @@
 /* collector.h: garbage collection by ownerReferences, as kube-controller-manager does it.
  *
- * A dependent goes when its last owner is gone or was never there; of several owners, the absent one
- * is taken off the list. Foreground: the owner waits, with finalizer foregroundDeletion, for the
- * dependents that block it. Orphan: it waits, with finalizer orphan, until they have forgotten it.
- * Owners are looked for in the cluster of the dependent. Source: k8s.io/kubernetes
+ * A dependent goes when its last owner is gone or was never there; of several owners, the absent
+ * one is taken off the list. Foreground: the owner waits, with finalizer foregroundDeletion, for
+ * the dependents that block it. Orphan: it waits, with finalizer orphan, until they have forgotten
+ * it. Owners are looked for in the cluster of the dependent. Source: k8s.io/kubernetes
  * pkg/controller/garbagecollector. */
 #ifndef HERD_LAB_APISERVER_COLLECTOR_H
 #define HERD_LAB_APISERVER_COLLECTOR_H
@@ -15,7 +15,8 @@
 
 struct collector;
 
-/* Looks through the store for dependents: some may have lost their owner when the last run ended. */
+/* Looks through the store for dependents: some may have lost their owner when
+ * the last run ended. */
 struct collector *collector_create(struct api *api);
 void collector_free(struct collector *collector);
 

@@ -78,7 +78,8 @@ static bool set_finalizer(struct request *rq, struct value *object, const char *
     return had != wanted;
 }
 
-/* What is to become of dependents is written down as a finalizer, for the collector. True: changed. */
+/* What is to become of dependents is written down as a finalizer, for the
+ * collector. True: changed. */
 static bool set_propagation(struct request *rq, const struct delete_options *options,
                             struct value *object)
 {

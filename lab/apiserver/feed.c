@@ -75,7 +75,8 @@ struct change *change_create(uint64_t version, enum change_type type, const stru
     change->version = version;
     change->type = type;
     change->key = (struct store_key){ pack_str(&text, key->cluster), pack_str(&text, key->group),
-                                      pack_str(&text, key->plural), pack_str(&text, key->namespace_),
+                                      pack_str(&text, key->plural),
+                                      pack_str(&text, key->namespace_),
                                       pack_str(&text, key->name) };
     change->object = pack_str(&text, object);
     change->previous = pack_str(&text, previous);

@@ -1,10 +1,10 @@
 /* field_set.h: sets of fields, as metadata.managedFields holds them.
  *
- * A set is a tree of JSON objects in the FieldsV1 form: "f:name" a member of an object, "k:{...}" an
- * element of a list map, "v:..." an element of a set; "." says that the field itself is in the set
- * beside some of what is in it, {} that it is and nothing below is. All functions are pure and exact:
- * a field and what is below it are different members. Source: sigs.k8s.io/structured-merge-diff
- * v4, fieldpath/set.go and serialize.go. */
+ * A set is a tree of JSON objects in the FieldsV1 form: "f:name" a member of an object, "k:{...}"
+ * an element of a list map, "v:..." an element of a set; "." says that the field itself is in the
+ * set beside some of what is in it, {} that it is and nothing below is. All functions are pure and
+ * exact: a field and what is below it are different members. Source:
+ * sigs.k8s.io/structured-merge-diff v4, fieldpath/set.go and serialize.go. */
 #ifndef HERD_LAB_APISERVER_FIELD_SET_H
 #define HERD_LAB_APISERVER_FIELD_SET_H
 

@@ -56,7 +56,8 @@ static struct value *walk_object(struct walk *w, const struct schema *s, const s
     return value_count(set) ? set : NULL;
 }
 
-/* A key that an element leaves out has its default; of the built-in types, only protocol has one. */
+/* A key that an element leaves out has its default; of the built-in types,
+ * only protocol has one. */
 static const struct value *key_of(struct arena *arena, const struct schema *list,
                                   const struct value *element, struct str key)
 {

@@ -1,5 +1,6 @@
 /* protobuf.c: the wire format (protobuf.dev/programming-guides/encoding), read along the schema of
- * the type: "k8s\0", then runtime.Unknown { typeMeta = 1 { apiVersion = 1, kind = 2 }, raw = 2 }. */
+ * the type: "k8s\0", then runtime.Unknown { typeMeta = 1 { apiVersion = 1,
+ * kind = 2 }, raw = 2 }. */
 #include "lab/apiserver/protobuf.h"
 
 #include "text/base64.h"

@@ -1,11 +1,11 @@
-/* protobuf.h: Kubernetes' protobuf encoding of built-in kinds, as far as clients send it. Answers are
- * always JSON, which every client accepts beside it. */
+/* protobuf.h: Kubernetes' protobuf encoding of built-in kinds, as far as clients send it. Answers
+ * are always JSON, which every client accepts beside it. */
 #ifndef HERD_LAB_APISERVER_PROTOBUF_H
 #define HERD_LAB_APISERVER_PROTOBUF_H
 
 #include "lab/apiserver/schema.h"
 
-/* A body that begins with "k8s\0". `type` is a named type of types.def. -1: what in it is not known. */
+/* A body that begins with "k8s\0". `type` is a named type of types.def. -1: what is not known. */
 int protobuf_read(struct arena *arena, const struct map *types, const struct schema *type,
                   struct str body, struct value **ret_value, struct error *err);
 

@@ -30,7 +30,8 @@ struct rbac_user {
 struct rbac_policy;
 
 struct rbac_policy *rbac_policy_new(struct arena *arena);
-/* Take in a Role, ClusterRole, RoleBinding or ClusterRoleBinding, as JSON; others are passed over. */
+/* Take in a Role, ClusterRole, RoleBinding or ClusterRoleBinding, as JSON;
+ * others are passed over. */
 void rbac_policy_add(struct rbac_policy *policy, struct json object);
 
 /* `rules` of a role's JSON. */

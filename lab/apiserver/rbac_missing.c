@@ -22,7 +22,8 @@ static void add(struct rights *rights, struct right right)
     if (rights->count < RIGHTS_MAX)
         rights_push(rights, right);
     else if (rights->count == RIGHTS_MAX)
-        rights_push(rights, (struct right){ STR("*"), STR("*"), STR("*"), STR(""), STR(""), false });
+        rights_push(rights,
+                    (struct right){ STR("*"), STR("*"), STR("*"), STR(""), STR(""), false });
 }
 
 static void add_named(struct rights *rights, const struct rbac_rule *rule, struct right right)

@@ -15,7 +15,8 @@ static const struct kube_resource clusterroles = KUBE_RESOURCE_INIT(
 static bool selects(struct arena *arena, struct json role, struct json other)
 {
     struct json labels = json_walk(other, "metadata", "labels", NULL);
-    struct json_iter it = json_iter(json_walk(role, "aggregationRule", "clusterRoleSelectors", NULL));
+    struct json_iter it =
+        json_iter(json_walk(role, "aggregationRule", "clusterRoleSelectors", NULL));
     struct selector selector;
     struct error err;
 

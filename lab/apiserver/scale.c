@@ -1,4 +1,5 @@
-/* scale.c: along the paths that a kind declares: .spec.replicas, .status.replicas and a selector. */
+/* scale.c: along the paths that a kind declares: .spec.replicas,
+ * .status.replicas and a selector. */
 #include "lab/apiserver/scale.h"
 
 #include "lab/apiserver/object.h"

@@ -1,5 +1,6 @@
 /* scale.h: autoscaling/v1 Scale as a view of an object that has replicas, pure.
- * Source: k8s.io/api/autoscaling/v1; apiextensions-apiserver pkg/registry/customresource/etcd.go. */
+ * Source: k8s.io/api/autoscaling/v1; apiextensions-apiserver
+ * pkg/registry/customresource/etcd.go. */
 #ifndef HERD_LAB_APISERVER_SCALE_H
 #define HERD_LAB_APISERVER_SCALE_H
 

@@ -95,7 +95,8 @@ bool schema_decodes(struct arena *arena, const struct schema *schema, const stru
 /* As OpenAPI v3, for /openapi/v3; named types below become references. */
 
 void schema_write(const struct schema *schema, bool is_root, struct json_writer *w);
-/* As OpenAPI v2, for /openapi/v2; `is_kind`: apiVersion, kind and metadata are among its members. */
+/* As OpenAPI v2, for /openapi/v2; `is_kind`: apiVersion, kind and metadata are
+ * among its members. */
 void schema_write_v2(const struct schema *schema, bool is_kind, struct json_writer *w);
 /* "io.k8s.api.core.v1.PodSpec"-like key of a named built-in type. */
 struct str schema_key(struct arena *arena, struct str name);

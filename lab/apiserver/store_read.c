@@ -1,6 +1,7 @@
 /* store_read.c: reading, beside the writer: each reader has a connection, and so a snapshot, of its
  * own. What is read goes into the arena of who asks, which may be abandoned in the middle: a hold,
- * known to that arena before anything is taken, then gives back what was taken. A list at an older version is the list of now with the undo log laid over it. */
+ * known to that arena before anything is taken, then gives back what was taken. A list at an older
+ * version is the list of now with the undo log laid over it. */
 #include "lab/apiserver/store_db.h"
 
 #include "base/map.h"

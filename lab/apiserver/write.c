@@ -99,8 +99,8 @@ int do_create(struct request *rq, struct value *object, struct str *ret_object)
     if (!rq->internal && admission_mutate(rq, NULL, &object) != 0)
         return -1;
     rq->name = meta_text(object, "name");
-    if (roles_admit(rq, NULL, object) != 0 || write_allocate(rq, NULL, object) != 0 || prepare_definition(rq, NULL, object) != 0 ||
-        write_validate(rq, NULL, object) != 0)
+    if (roles_admit(rq, NULL, object) != 0 || write_allocate(rq, NULL, object) != 0 ||
+        prepare_definition(rq, NULL, object) != 0 || write_validate(rq, NULL, object) != 0)
         return -1;
     if (!rq->internal && admission_validate(rq, NULL, object) != 0)
         return -1;
@@ -260,7 +260,8 @@ static int update_once(struct request *rq, const struct edit *edit, struct str *
     if (kind_has(rq->kind, KIND_GENERATION) && !same_desire(rq, old, object))
         meta_set(rq->arena, object, "generation",
                  value_int(rq->arena, meta_generation(old) + 1));
-    if (roles_admit(rq, old, object) != 0 || prepare_definition(rq, old, object) != 0 || write_validate(rq, old, object) != 0)
+    if (roles_admit(rq, old, object) != 0 || prepare_definition(rq, old, object) != 0 ||
+        write_validate(rq, old, object) != 0)
         return -1;
     if (!rq->internal && admission_validate(rq, old, object) != 0)
         return -1;

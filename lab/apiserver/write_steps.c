@@ -43,8 +43,8 @@ int write_validate(struct request *rq, const struct value *old, struct value *ob
     return 0;
 }
 
-/* An address that no other Service of the cluster has: the first free one from anywhere on. Two that
- * are made at the same moment may meet; nothing in the lab listens on either. */
+/* An address that no other Service of the cluster has: the first free one from anywhere on. Two
+ * that are made at the same moment may meet; nothing in the lab listens on either. */
 static int free_address(struct request *rq, struct str *ret_address)
 {
     struct collection of = request_collection(rq, rq->kind, STR(""));

@@ -47,7 +47,8 @@ int arena_run(struct arena *arena, void (*work)(void *context), void *context);
 void arena_defer(struct arena *arena, void (*release)(void *held), void *held);
 
 /* An arena without a budget that is freed when `arena` is reset or freed, and lends its contents
- * that long. Nothing is abandoned in it: for work that holds a lock, and for other threads' work. */
+ * that long. Nothing is abandoned in it: for work that holds a lock, and for
+ * other threads' work. */
 struct arena *arena_beside(struct arena *arena);
 
 /* For tests: the `nth` allocation from now (1 is the next) behaves as if it passed the budget. */

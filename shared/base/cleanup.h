@@ -1,7 +1,7 @@
 /* cleanup.h: objects that are freed when their scope ends.
  *
  * AUTO(x_free) struct x *x = NULL;     freed by x_free(x) on every way out of the scope
- * return TAKE(x);                      gives it away instead; the scope then frees NULL, which does nothing */
+ * return TAKE(x);                      gives it away instead; the scope then frees NULL: nothing */
 #ifndef HERD_BASE_CLEANUP_H
 #define HERD_BASE_CLEANUP_H
 

@@ -29,7 +29,8 @@ struct flag_row {
     const char *help;        /* one sentence */
 };
 
-/* What FLAG is while a flags.def is included: the ids of the rows in an enum, and the rows by id. */
+/* What FLAG is while a flags.def is included: the ids of the rows in an enum,
+ * and the rows by id. */
 #define FLAG_AS_ID(id, ...) FLAG_##id,
 #define FLAG_AS_ROW(id, name, type, default_text, ...)                                             \
     [FLAG_##id] = { name, FLAG_##type, default_text, __VA_ARGS__ },

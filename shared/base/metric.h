@@ -15,7 +15,7 @@ struct metric_row {
     enum metric_kind kind;
     const char *name;                      /* with its unit: herd_webhook_review_seconds */
     const char *labels[METRIC_LABELS_MAX]; /* names; NULL behind the last */
-    const double *buckets;                 /* of a histogram: ascending upper bounds, 0 ends; else NULL */
+    const double *buckets;                 /* of a histogram: upper bounds, 0 ends; else NULL */
     const char *help;                      /* one sentence */
 };
 
@@ -26,8 +26,8 @@ struct metrics *metrics_create(const struct metric_row *rows, uint32_t count);
 void metrics_free(struct metrics *metrics);
 AUTO_DEFINE(metrics_free, struct metrics *)
 
-/* `id` is the row's index. `labels` holds as many values as the row names; NULL where it names none.
- * Beyond METRIC_SERIES_MAX series of one metric, all go to one whose labels are "other". */
+/* `id` is the row's index. `labels` holds as many values as the row names; NULL where it names
+ * none. Beyond METRIC_SERIES_MAX series of one metric, all go to one whose labels are "other". */
 void metrics_add(struct metrics *metrics, uint32_t id, const struct str *labels, double amount);
 /* A gauge; or a counter that somebody else keeps, and that never goes down. */
 void metrics_set(struct metrics *metrics, uint32_t id, const struct str *labels, double value);

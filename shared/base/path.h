@@ -4,7 +4,8 @@
  *     struct path charts = path_field(&spec, STR("charts"));
  *     struct path third = path_index(&charts, 2);          renders as spec.charts[2]
  *
- * Links cost nothing until something is wrong and the path is rendered. Each borrows the one above. */
+ * Links cost nothing until something is wrong and the path is rendered. Each
+ * borrows the one above. */
 #ifndef HERD_BASE_PATH_H
 #define HERD_BASE_PATH_H
 

@@ -58,9 +58,9 @@ struct http_request {
     int64_t timeout_ms;     /* whole request; 0 = LIMIT_ANSWER_TIME; -1 = none (a watch) */
     int64_t silence_ms;     /* give up after so long without a byte; 0 = never */
     size_t answer_bytes_max; /* 0 = LIMIT_ANSWER_BODY */
-    /* Asked right before each attempt to send, when the connection stands: a request may have waited
-     * long for one. False: nothing is sent, and the call ends with ERROR_CANCELLED. May be NULL;
-     * must not block. */
+    /* Asked right before each attempt to send, when the connection stands: a request may have
+     * waited long for one. False: nothing is sent, and the call ends with ERROR_CANCELLED. May be
+     * NULL; must not block. */
     bool (*may_send)(void *context);
     /* If set, told once when a 2xx answer begins, before its first byte. */
     void (*on_begin)(void *context, int status, struct str content_type);

@@ -3,7 +3,8 @@
  *     log_info(log, "stack reconciled", LOG_STR("stack", key), LOG_INT("releases", n));
  *
  * JSON or text, to standard error; one write(2) a line, so lines of several threads do not mix.
- * Programs log; libraries return. Values are escaped and cut, so no foreign text can forge a line. */
+ * Programs log; libraries return. Values are escaped and cut, so no foreign
+ * text can forge a line. */
 #ifndef HERD_IO_LOG_H
 #define HERD_IO_LOG_H
 

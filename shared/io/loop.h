@@ -1,7 +1,7 @@
 /* loop.h: one thread, one epoll: timers, descriptors and messages from other threads.
  *
- * Everything but loop_post and loop_stop is called from the loop's own thread. Callbacks never block.
- * A callback may free any timer or watch, its own too. */
+ * Everything but loop_post and loop_stop is called from the loop's own thread. Callbacks never
+ * block. A callback may free any timer or watch, its own too. */
 #ifndef HERD_IO_LOOP_H
 #define HERD_IO_LOOP_H
 

@@ -22,8 +22,8 @@ static void print_help(const struct program *program, struct arena *arena)
     strbuf_fmt(&out, "%s\n\nUsage: %s [flags]\n\n", program->summary, program->name);
     flags_help(program->flags, program->flag_count, &out);
     strbuf_fmt(&out,
-               "\nExit codes: %d in good order, %d it could not do or go on doing its work, %d flags,"
-               " environment\nor a file they name cannot be used, 70 out of memory.\n",
+               "\nExit codes: %d in good order, %d it could not do or go on doing its work, "
+               "%d flags, environment\nor a file they name cannot be used, 70 out of memory.\n",
                PROGRAM_OK, PROGRAM_FAILED, PROGRAM_USAGE);
     fwrite(out.at, 1, out.len, stdout);
 }
@@ -88,8 +88,8 @@ void program_log_flags(struct log *log, const struct flag_values *values)
     log_write(log, LOG_INFO, "starting", pairs, count);
 }
 
-/* The start maps in most of the libraries' code (libcrypto alone: 4 MiB) and serving needs little of
- * it. Only mappings that nobody writes to are dropped: what they hold is in the file. */
+/* The start maps in most of the libraries' code (libcrypto alone: 4 MiB) and serving needs little
+ * of it. Only mappings that nobody writes to are dropped: what they hold is in the file. */
 static int drop_code(struct dl_phdr_info *object, size_t size, void *context)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -71,7 +71,8 @@ struct tls_certificate {
 
 LIST_DEFINE(tls_certificates, struct tls_certificate)
 
-/* The certificates of a PEM text, in order, at most `most`; those that cannot be read are left out. */
+/* The certificates of a PEM text, in order, at most `most`; those that cannot
+ * be read are left out. */
 struct tls_certificates tls_split(struct arena *arena, struct str pem, uint32_t most);
 
 /* Does a client that believes `ca` alone believe a server that shows `chain`, leaf first? Dates and

@@ -1,4 +1,5 @@
-/* request.h: what to ask an API server, as a value: the URL's path and query, the verb, the body. */
+/* request.h: what to ask an API server, as a value: the URL's path and query,
+ * the verb, the body. */
 #ifndef HERD_KUBE_REQUEST_H
 #define HERD_KUBE_REQUEST_H
 

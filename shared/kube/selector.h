@@ -42,7 +42,8 @@ int selector_parse(struct arena *arena, struct str text, struct selector *ret_se
 /* The text form, which selector_parse reads back. */
 struct str selector_text(struct arena *arena, const struct selector *selector);
 
-/* `labels` is a JSON object of strings, or absent. NOT_IN and DOES_NOT_EXIST hold for absent keys. */
+/* `labels` is a JSON object of strings, or absent. NOT_IN and DOES_NOT_EXIST
+ * hold for absent keys. */
 bool selector_matches(const struct selector *selector, struct json labels);
 /* The same against a list of pairs key, value, key, value ... */
 bool selector_matches_pairs(const struct selector *selector, const struct str *pairs,

@@ -1,7 +1,7 @@
 /* tame.h: JSON of an API server, made fit for the strict reader.
  *
- * Kubernetes stores "\u0000" in texts (a ConfigMap's value may hold it), the strict reader refuses it.
- * One such object, put there by anybody, must not blind an informer to all the others. */
+ * Kubernetes stores "\u0000" in texts (a ConfigMap's value may hold it), the strict reader refuses
+ * it. One such object, put there by anybody, must not blind an informer to all the others. */
 #ifndef HERD_KUBE_TAME_H
 #define HERD_KUBE_TAME_H
 

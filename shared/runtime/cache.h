@@ -37,9 +37,9 @@ struct kube_object *kube_cache_get(const struct kube_cache *cache, struct str ke
 struct kube_object *kube_cache_put(struct kube_cache *cache, struct kube_object *object);
 struct kube_object *kube_cache_remove(struct kube_cache *cache, struct str key);
 
-/* To compare the cache with a whole list: begin a round, mark (or put) each object of the list, then
- * take out, one after the other from *cursor 0 on, those that were not; NULL at the end. The caller
- * owns what comes out. */
+/* To compare the cache with a whole list: begin a round, mark (or put) each object of the list,
+ * then take out, one after the other from *cursor 0 on, those that were not; NULL at the end. The
+ * caller owns what comes out. */
 void kube_cache_begin_round(struct kube_cache *cache);
 void kube_cache_mark(struct kube_cache *cache, struct str key);
 struct kube_object *kube_cache_remove_unmarked(struct kube_cache *cache, size_t *cursor);

@@ -16,8 +16,8 @@ struct kube_client_options {
     struct loop *loop;
     const struct kube_config *config; /* copied */
     const char *user_agent;
-    /* 0 = http_client's own. Over HTTP/2 requests and watches share a few connections; over HTTP/1.1
-     * each watch has one for itself. */
+    /* 0 = http_client's own. Over HTTP/2 requests and watches share a few connections; over
+     * HTTP/1.1 each watch has one for itself. */
     uint32_t connections_max;
     /* Asked before each request that changes something, when it is queued and again right before it
      * is sent; NULL = always. */

@@ -6,8 +6,8 @@
  * consistent reads, so they may replace what stands there at once.
  *
  * A watch that says nothing is either quiet or dead. A small request on the same client tells: an
- * answer, also a refusal, is a sign of life. A 5xx is none: it is what a proxy says whose way to the
- * server behind it is gone, and then the watch through it is dead too. */
+ * answer, also a refusal, is a sign of life. A 5xx is none: it is what a proxy says whose way to
+ * the server behind it is gone, and then the watch through it is dead too. */
 #include "runtime/informer.h"
 
 #include "base/limits.h"

@@ -24,7 +24,8 @@ struct informer_options {
      * treated as absent). NULL keeps the object without managedFields and the last-applied
      * annotation. */
     bool (*keep)(void *context, struct json object, struct strbuf *kept);
-    /* One of both is NULL on added and deleted. Also for each object that a relist found changed. */
+    /* One of both is NULL on added and deleted. Also for each object that a
+     * relist found changed. */
     void (*on_change)(void *context, struct kube_object *before, struct kube_object *after);
     void (*on_synced)(void *context); /* once, after the first whole list */
     /* It cannot list or watch at present, and goes on trying; NULL error: it can again. */
@@ -46,9 +47,10 @@ const struct kube_cache *informer_cache(const struct informer *informer);
 bool informer_synced(const struct informer *informer);
 /* The last trouble; code ERROR_NONE while all is well. */
 const struct error *informer_trouble(const struct informer *informer);
-/* When (loop_now_ms) the server last proved that what it says comes here: a page of a list, an object
- * or bookmark of the watch, or a probe that succeeded. -1 = never yet. While the watch stands this is
- * at most `probe_after_ms` + `probe_answer_ms` ago; a refusal proves a way to somebody, not to it. */
+/* When (loop_now_ms) the server last proved that what it says comes here: a page of a list,
+ * an object or bookmark of the watch, or a probe that succeeded. -1 = never yet. While the
+ * watch stands this is at most `probe_after_ms` + `probe_answer_ms` ago; a refusal proves a
+ * way to somebody, not to it. */
 int64_t informer_heard_ms(const struct informer *informer);
 
 #endif

@@ -1,5 +1,6 @@
 /* kubeconfig.h: where the API server is and who we are: from a kubeconfig or from within a cluster.
- * Formats: k8s.io/client-go/tools/clientcmd/api/v1; in-cluster: k8s.io/client-go/rest InClusterConfig. */
+ * Formats: k8s.io/client-go/tools/clientcmd/api/v1; in-cluster:
+ * k8s.io/client-go/rest InClusterConfig. */
 #ifndef HERD_RUNTIME_KUBECONFIG_H
 #define HERD_RUNTIME_KUBECONFIG_H
 
@@ -22,7 +23,8 @@ struct kube_config {
  * one. exec and auth-provider plugins are refused by name. Errors name file, context and field. */
 int kube_config_load(struct arena *arena, const char *file, const char *context,
                      struct kube_config *ret_config, struct error *err);
-/* From KUBERNETES_SERVICE_HOST and the mounted service account. ERROR_NOT_FOUND outside a cluster. */
+/* From KUBERNETES_SERVICE_HOST and the mounted service account.
+ * ERROR_NOT_FOUND outside a cluster. */
 int kube_config_in_cluster(struct arena *arena, struct kube_config *ret_config, struct error *err);
 
 /* What the flags --kubeconfig, --context and --in-cluster of a program say. */
@@ -37,8 +39,8 @@ static inline bool kube_config_flags_given(const struct kube_config_flags *flags
 }
 /* -1: they exclude one another. */
 int kube_config_flags_check(const struct kube_config_flags *flags, struct error *err);
-/* As they say; without any: $KUBECONFIG, then the pod's service account, then ~/.kube/config, which is
- * the order of Kubernetes' own controllers. */
+/* As they say; without any: $KUBECONFIG, then the pod's service account, then ~/.kube/config, which
+ * is the order of Kubernetes' own controllers. */
 int kube_config_from_flags(struct arena *arena, const struct kube_config_flags *flags,
                            struct kube_config *ret_config, struct error *err);
 

@@ -1,5 +1,5 @@
-/* recorder.h: Events, sent. Fire and forget: an Event that cannot be written is counted, not retried
- * for ever (three tries). */
+/* recorder.h: Events, sent. Fire and forget: an Event that cannot be written is counted, not
+ * retried for ever (three tries). */
 #ifndef HERD_RUNTIME_RECORDER_H
 #define HERD_RUNTIME_RECORDER_H
 

@@ -1,8 +1,8 @@
 /* crd.c: tables to a structural schema, as YAML.
  *
  * apiextensions.k8s.io/v1; what is structural: kubernetes.io/docs, "Specifying a structural
- * schema". Why the schema is strict where it is: fields.def. Texts are written as JSON strings, which YAML
- * reads as they are. */
+ * schema". Why the schema is strict where it is: fields.def. Texts are written as JSON strings,
+ * which YAML reads as they are. */
 #include "stack/crd.h"
 
 #include "stack/fields.h"

@@ -84,8 +84,8 @@ static void decode_duration(struct findings *found, const struct field *field, s
         struct str most = time_duration(found->arena, field->max);
 
         finding_add(found, RULE_SHAPE_DURATION, CAUSE_VALUE_INVALID, at,
-                    STR("choose a shorter one"), "%.*s is above the most, %.*s", STR_ARG(finding_shown(found, *into)),
-                    STR_ARG(most));
+                    STR("choose a shorter one"), "%.*s is above the most, %.*s",
+                    STR_ARG(finding_shown(found, *into)), STR_ARG(most));
     }
 }
 

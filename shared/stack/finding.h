@@ -26,7 +26,8 @@ __attribute__((format(printf, 6, 7))) void finding_add(struct findings *findings
 
 /* Fit for a message: escaped, and cut at 80 bytes. */
 struct str finding_shown(const struct findings *findings, struct str foreign);
-/* "a -> b -> a": of a cycle's names, each waiting for the next; of a long one its first and last. */
+/* "a -> b -> a": of a cycle's names, each waiting for the next; of a long one
+ * its first and last. */
 struct str finding_cycle_shown(const struct findings *findings, const struct str_list *names);
 /* "; did you mean 'x'?" as a way out, or "" if nothing is near. */
 struct str finding_did_you_mean(const struct findings *findings, struct str nearest);

@@ -108,7 +108,7 @@ struct observed_values {
     struct str json;    /* these three as in struct base_values */
     struct str config_json;
     struct str secret_versions;
-    struct str reason;  /* not ready: ConfigMapNotFound, SecretNotFound, ValuesInvalid, ValuesUnread */
+    struct str reason;  /* why not ready: ConfigMapNotFound, ValuesInvalid, ValuesUnread, ... */
     struct str message;
 };
 

@@ -83,7 +83,7 @@ static struct str without_prefixes(struct str detail)
 }
 
 /* Whether the failures that were counted are the last: one rule for those of Helm and for requests
- * that were refused. A removal is tried for ever: nobody could mend a Stack that is being deleted. */
+ * that were refused. A removal is tried for ever: nobody can mend a Stack that is deleted. */
 static bool is_final(const struct planner *p, const struct slot *s)
 {
     const struct retry *retry = &p->stack->spec.retry;

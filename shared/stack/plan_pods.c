@@ -1,6 +1,6 @@
-/* plan_pods.c: what hangs is not Helm but what it waits for. Helm only says that its time was up; the
- * pods of the release say why: an image that cannot be pulled, a GPU that is not there. One bounded
- * request, and only for an operation that has run for long or failed by its timeout. */
+/* plan_pods.c: what hangs is not Helm but what it waits for. Helm only says that its time was up;
+ * the pods of the release say why: an image that cannot be pulled, a GPU that is not there. One
+ * bounded request, and only for an operation that has run for long or failed by its timeout. */
 #include "stack/plan_parts.h"
 
 /* Most releases are ready by then. */

@@ -10,8 +10,8 @@
 #include "text/semver.h"
 
 /* A chart from elsewhere has no stamp. A release without one is ours if the status says that we had
- * it, and Helm has counted on since: somebody upgraded it by hand. Once we asked for something again,
- * the revision that the status knows may be that one. */
+ * it, and Helm has counted on since: somebody upgraded it by hand. Once we asked for something
+ * again, the revision that the status knows may be that one. */
 bool plan_was_ours(const struct slot *s)
 {
     const struct observed_release *app = s->app;

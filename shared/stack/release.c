@@ -3,9 +3,9 @@
  *
  * In the digest is what makes another release: chart, repository, version as asked, namespace,
  * name, values, and whether it waits for readiness. Not in it: timeout and dependsOn, which say how
- * to get there and change nothing that runs. Where Secrets are part of the values, these stand in it
- * unmerged (what ConfigMaps give, inline, overrides), with the Secrets' versions in place of their
- * content. */
+ * to get there and change nothing that runs. Where Secrets are part of the values, these
+ * stand in it unmerged (what ConfigMaps give, inline, overrides), with the Secrets' versions
+ * in place of their content. */
 #include "stack/release.h"
 
 #include "base/flag.h"
@@ -247,7 +247,8 @@ int release_desire_with(struct arena *arena, const struct stack *stack, uint32_t
 
 int release_desire(struct arena *arena, const struct stack *stack, uint32_t chart,
                    struct str cluster_id, struct json cluster_labels,
-                   const struct base_values *base, struct desired_release *ret_desired, struct error *err)
+                   const struct base_values *base, struct desired_release *ret_desired,
+                   struct error *err)
 {
     struct override_matcher *matcher = override_matcher_new(arena, stack);
     struct u32_list on = override_matcher_on(matcher, arena, cluster_id, cluster_labels);

@@ -1,4 +1,5 @@
-/* release.h: what one chart of a Stack is to be on one cluster, and the stamp that says so there. */
+/* release.h: what one chart of a Stack is to be on one cluster, and the stamp
+ * that says so there. */
 #ifndef HERD_STACK_RELEASE_H
 #define HERD_STACK_RELEASE_H
 
@@ -10,16 +11,16 @@
 #define STAMP_STACK_UID "herd.suse.com/stack-uid"
 #define STAMP_CHART "herd.suse.com/chart"           /* charts[].name */
 #define STAMP_DIGEST "herd.suse.com/spec-hash"      /* of what was asked for: see below */
-#define STAMP_DEPENDS_ON "herd.suse.com/depends-on" /* names, ',' between them: for teardown in order */
+#define STAMP_DEPENDS_ON "herd.suse.com/depends-on" /* names, by ',': for teardown in order */
 
 /* A release's digest, "sha256:" and 64 hex digits, tells "as asked for" from all else.
  *
  * Who may read a release's annotations need not be allowed to read Secrets, and a hash over a short
- * password is found by trying. So no content of a Secret goes into a digest, but its version: uid and
- * resourceVersion, which change whenever the content does. Such a digest begins with DIGEST_OF_SECRETS.
- * It needs no key to be kept, and a restart finds it again. The price: a change of a Secret that is
- * none of its content (a label, a restore from a backup) upgrades the releases that use it once, to
- * the same values. */
+ * password is found by trying. So no content of a Secret goes into a digest, but its version: uid
+ * and resourceVersion, which change whenever the content does. Such a digest begins with
+ * DIGEST_OF_SECRETS. It needs no key to be kept, and a restart finds it again. The price: a change
+ * of a Secret that is none of its content (a label, a restore from a backup) upgrades the releases
+ * that use it once, to the same values. */
 #define DIGEST_OF_SECRETS "sha256-refs:"
 
 /* A chart's values before overrides. */
@@ -50,7 +51,8 @@ struct desired_release {
  * -1: a values text that cannot be read, or ERROR_TOO_LARGE: more than Rancher takes. */
 int release_desire(struct arena *arena, const struct stack *stack, uint32_t chart,
                    struct str cluster_id, struct json cluster_labels,
-                   const struct base_values *base, struct desired_release *ret_desired, struct error *err);
+                   const struct base_values *base, struct desired_release *ret_desired,
+                   struct error *err);
 
 /* The same in two steps, for a plan over many clusters: which overrides apply to a cluster (indexes
  * into spec.overrides, in order), and what a chart is to be where just those apply. */

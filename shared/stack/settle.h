@@ -13,8 +13,8 @@ void findings_settle(const struct stack *stack, const struct stack *old,
                      const struct problems *old_problems,
                      const struct rule_severities *severities, struct problems *problems);
 
-/* The words that follow from the verdict's problems: allowed, message, warnings, and no patch with a
- * refusal. */
+/* The words that follow from the verdict's problems: allowed, message, warnings,
+ * and no patch with a refusal. */
 void verdict_word(struct arena *arena, struct verdict *verdict);
 
 #endif

@@ -1,9 +1,9 @@
 /* stack.h: a Stack (herd.suse.com/v1) as a value.
  *
  * Decoded from JSON by stack/decode.h through the table fields.def. All strings and JSON views
- * borrow from the decoded document and its arena. A Stack is never changed in place: defaulting gives
- * a new one. `given` has one bit for each row of the struct's field table: set if the document has
- * that field (bit i = i-th row of that struct in fields.def). */
+ * borrow from the decoded document and its arena. A Stack is never changed in place: defaulting
+ * gives a new one. `given` has one bit for each row of the struct's field table: set if the
+ * document has that field (bit i = i-th row of that struct in fields.def). */
 #ifndef HERD_STACK_STACK_H
 #define HERD_STACK_STACK_H
 
@@ -22,7 +22,12 @@ extern const struct kube_resource stack_resource;
 
 /* Unset stays apart from both, so that a default can be told from a choice. */
 enum toggle { TOGGLE_UNSET, TOGGLE_ENABLED, TOGGLE_DISABLED };
-enum policy_mode { POLICY_MODE_UNSET, POLICY_MODE_DISCOVER, POLICY_MODE_MONITOR, POLICY_MODE_PROTECT };
+enum policy_mode {
+    POLICY_MODE_UNSET,
+    POLICY_MODE_DISCOVER,
+    POLICY_MODE_MONITOR,
+    POLICY_MODE_PROTECT
+};
 enum drift_mode { DRIFT_UNSET, DRIFT_DETECT, DRIFT_CORRECT, DRIFT_IGNORE };
 enum on_failure { ON_FAILURE_UNSET, ON_FAILURE_RETRY, ON_FAILURE_STOP };
 enum deletion_policy { DELETION_UNSET, DELETION_DELETE, DELETION_ORPHAN };
@@ -179,7 +184,8 @@ static inline struct str chart_in_repo(const struct chart *chart)
     return chart->chart.len ? chart->chart : chart->name;
 }
 
-/* The selector as kube/selector.h matches it. Parts that are not valid are left out: validate says so. */
+/* The selector as kube/selector.h matches it. Parts that are not valid are
+ * left out: validate says so. */
 struct selector label_selector_compile(struct arena *arena, const struct label_selector *selector);
 bool label_selector_is_empty(const struct label_selector *selector);
 

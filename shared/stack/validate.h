@@ -34,7 +34,8 @@ struct rule_severities {
 struct rule_severities rule_severities_default(void);
 
 /* All findings of a *defaulted* Stack, sorted by field. `old` is the stored Stack on an update
- * (defaulted too), else NULL: a finding that `old` has as well, in an unchanged field, only warns. */
+ * (defaulted too), else NULL: a finding that `old` has as well, in an
+ * unchanged field, only warns. */
 void stack_validate(const struct stack *stack, const struct stack *old, const struct facts *facts,
                     const struct rule_severities *severities, struct problems *problems);
 

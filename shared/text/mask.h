@@ -1,7 +1,8 @@
 /* mask.h: somebody else's words, without the secrets that they may repeat.
  *
  * Helm, a chart or a server may quote a value that it was given in what it says of a failure.
- * Before such words go to a status, an Event or a log, each secret in them is replaced with "[secret]".
+ * Before such words go to a status, an Event or a log, each secret in them is
+ * replaced with "[secret]".
  *
  * A secret is looked for as it stands, line by line, quoted as in JSON, as str_shown writes it, and
  * inside of base64, whatever stands around it there. Words may have been cut: the beginning of a

@@ -59,9 +59,9 @@ const struct value *lookup_get(const struct lookup *lookup, struct str key)
 
 /* ---- compare ----
  *
- * json_equal (json.c) answers the same for views of bytes. Neither stands on the other: to view a tree
- * it would have to be written and scanned, and to make trees of views costs an allocation for each
- * node on the review path. What could differ in meaning is shared: both compare numbers with
+ * json_equal (json.c) answers the same for views of bytes. Neither stands on the other: to view a
+ * tree it would have to be written and scanned, and to make trees of views costs an allocation for
+ * each node on the review path. What could differ in meaning is shared: both compare numbers with
  * number_equal, strings decoded, objects without order; a property holds them equal. */
 
 static bool equal_members(const struct value *a, const struct value *b)

@@ -1,10 +1,11 @@
 /* yaml_scalar.c: what a plain scalar means.
  *
  * Kubernetes reads manifests by sigs.k8s.io/yaml, whose parser is goyaml v2: YAML 1.1's words, so
- * yes, no, on, off, y and n are booleans (kubernetes-sigs/yaml, goyaml.v2/resolve.go, resolveMapList;
- * yaml.go says so in the comment on Unmarshal). Numbers are Go's: 0x1F, 0o17, 0b11, 017 for octal
- * and underscores anywhere. Timestamps stay strings. Beyond goyaml, nothing is rounded: a decimal
- * number keeps all its digits, and one beyond a double's range stays a number. */
+ * yes, no, on, off, y and n are booleans (kubernetes-sigs/yaml, goyaml.v2/resolve.go,
+ * resolveMapList; yaml.go says so in the comment on Unmarshal). Numbers are Go's: 0x1F,
+ * 0o17, 0b11, 017 for octal and underscores anywhere. Timestamps stay strings. Beyond
+ * goyaml, nothing is rounded: a decimal number keeps all its digits, and one beyond a
+ * double's range stays a number. */
 #include "text/yaml_node.h"
 
 struct word {

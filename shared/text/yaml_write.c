@@ -103,7 +103,8 @@ static bool is_plain_word(struct writer *w, struct str text)
         str_starts(text, STR("...")) || looks_like_time(text))
         return false;
     if (str_find(text, STR(": "), 0) >= 0 || str_find(text, STR(" #"), 0) >= 0 ||
-        str_find_char(text, '\n', 0) >= 0 || str_find_char(text, '\t', 0) >= 0 || !is_shown_as_is(text))
+        str_find_char(text, '\n', 0) >= 0 || str_find_char(text, '\t', 0) >= 0 ||
+        !is_shown_as_is(text))
         return false;
     return yaml_resolve(w->scratch, text, &ignored) == YAML_STRING;
 }

@@ -13,8 +13,8 @@ struct kept_answer {
 /* Which exact version `asked` is. Another one than was asked for counts as missing. */
 struct kept_answer answer_version(struct arena *arena, struct str asked,
                                   const struct rancher_outcome *outcome);
-/* Whether a repository was made. Where it was, the repository itself will say more: nothing is kept,
- * and the state is UNREAD. */
+/* Whether a repository was made. Where it was, the repository itself will say more: nothing is
+ * kept, and the state is UNREAD. */
 struct kept_answer answer_repo(const struct rancher_outcome *outcome);
 /* Why an operation failed, by its log. One that cannot be read in several tries is given up: the
  * failure is told without it. `failures`: how many tries failed before. */

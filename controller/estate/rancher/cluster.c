@@ -1,5 +1,5 @@
-/* cluster.c: follows a cluster by three informers, with indexes from Stacks to Apps and from releases
- * to Operations. */
+/* cluster.c: follows a cluster by three informers, with indexes from Stacks to Apps and
+ * from releases to Operations. */
 #include "controller/estate/rancher/cluster_parts.h"
 
 #include "base/limits.h"

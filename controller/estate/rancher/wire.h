@@ -74,9 +74,9 @@ bool wire_version_fits(struct str asked, struct str given);
 int wire_output_read(struct json output, struct str *ret_operation, struct error *err);
 /* The line of an operation's log that says why Helm failed; "" if none does. */
 struct str wire_log_cause(struct arena *arena, struct str log);
-/* Of the pods of a namespace: why those of a release are not ready, the worst first; "" if they are.
- * A pod is of the release if its label app.kubernetes.io/instance says so, or, where there is none,
- * if its name begins with the release's. */
+/* Of the pods of a namespace: why those of a release are not ready, the worst first; "" if they
+ * are. A pod is of the release if its label app.kubernetes.io/instance says so, or, where there is
+ * none, if its name begins with the release's. */
 struct str wire_pods_cause(struct arena *arena, struct json pods, struct str release);
 
 /* An answer that is not 2xx, in any of the six shapes that Rancher's parts use (steve, norman,

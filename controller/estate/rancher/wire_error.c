@@ -1,7 +1,7 @@
 /* wire_error.c: the six shapes of an error.
  *
- *   steve            {"type":"error",..,"code":"NotFound","message":"..","status":404,"type":"error"}
- *   norman           {"baseType":"error","code":"NotFound","message":"..","status":404,"type":"error"}
+ *   steve            {"type":"error",..,"code":"NotFound","message":"..","status":404,"type":..}
+ *   norman           {"baseType":"error","code":"NotFound","message":"..","status":404,"type":..}
  *   Kubernetes       {"kind":"Status",...,"message":"...","reason":"NotFound","code":404}
  *   login filter     {"type":"error","status":"401","message":"..."}
  *   cluster router   {"Code":{"Code":"NotFound","Status":404},"Message":"...","Cause":null,...}

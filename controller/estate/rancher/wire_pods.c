@@ -1,7 +1,7 @@
 /* wire_pods.c: what pods say about why they are not ready (core/v1 PodStatus).
  *
- * The kubelet tells of containers in containerStatuses[].state.waiting, the scheduler of pods that fit
- * nowhere in the condition PodScheduled. Pods of one cause are told once, with their number. */
+ * The kubelet tells of containers in containerStatuses[].state.waiting, the scheduler of pods that
+ * fit nowhere in the condition PodScheduled. Pods of one cause are told once, with their number. */
 #include "controller/estate/rancher/wire.h"
 
 enum { CAUSE_BYTES_MAX = 300, CAUSES_MAX = 3 };

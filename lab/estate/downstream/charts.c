@@ -34,7 +34,8 @@ void charts_free(struct charts *charts)
     mem_free(charts);
 }
 
-/* Whatever the status: Rancher does not look at it (rancher v2.14 pkg/catalogv2/http/download.go). */
+/* Whatever the status: Rancher does not look at it (rancher v2.14
+ * pkg/catalogv2/http/download.go). */
 static int download(struct charts *charts, struct arena *arena, struct str url, bool insecure,
                     size_t bytes_max, struct str *ret_bytes, struct error *err)
 {

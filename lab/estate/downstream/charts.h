@@ -1,4 +1,5 @@
-/* charts.h: chart repositories as Rancher's agent reads them: index.yaml and tarballs, over HTTP. */
+/* charts.h: chart repositories as Rancher's agent reads them: index.yaml and
+ * tarballs, over HTTP. */
 #ifndef HERD_LAB_ESTATE_DOWNSTREAM_CHARTS_H
 #define HERD_LAB_ESTATE_DOWNSTREAM_CHARTS_H
 

@@ -1,4 +1,5 @@
-/* fetch.c: the waiting thread sleeps on a condition of its own; only the loop touches the client. */
+/* fetch.c: the waiting thread sleeps on a condition of its own; only the loop
+ * touches the client. */
 #include "lab/estate/downstream/fetch.h"
 
 #include <pthread.h>

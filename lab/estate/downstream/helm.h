@@ -1,7 +1,7 @@
 /* helm.h: the helm program as child processes, one for each operation.
  *
- * What Rancher runs in a pod runs here as a process; its files and what it prints are in a folder of
- * its own until it is forgotten. Children die with the lab, as a pod dies with its node. At most
+ * What Rancher runs in a pod runs here as a process; its files and what it prints are in a folder
+ * of its own until it is forgotten. Children die with the lab, as a pod dies with its node. At most
  * HELM_AT_ONCE run at a time. All functions may be called from any thread but the loop's. */
 #ifndef HERD_LAB_ESTATE_DOWNSTREAM_HELM_H
 #define HERD_LAB_ESTATE_DOWNSTREAM_HELM_H
@@ -63,8 +63,8 @@ struct helm_view {
     bool timed_out; /* it was killed for that */
 };
 
-/* 0: it runs, or will as soon as there is room; -1: it cannot be started. One that was started before
- * is left alone. */
+/* 0: it runs, or will as soon as there is room; -1: it cannot be started. One that was
+ * started before is left alone. */
 int helm_start(struct helm *helm, const struct helm_run *run, struct error *err);
 struct helm_view helm_look(struct helm *helm, struct str cluster, struct str operation);
 /* What it has printed so far, also one of an earlier process of the lab. */

@@ -1,5 +1,5 @@
-/* tarball.c: ustar (POSIX.1-2001, pax, "ustar Interchange Format"): blocks of 512 bytes, a header before
- * each file's own. What is not asked for is copied as it is. */
+/* tarball.c: ustar (POSIX.1-2001, pax, "ustar Interchange Format"): blocks of 512 bytes, a header
+ * before each file's own. What is not asked for is copied as it is. */
 #include "lab/estate/downstream/tarball.h"
 
 #include "text/json.h"

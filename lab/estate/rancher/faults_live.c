@@ -1,5 +1,5 @@
-/* faults_live.c: a ConfigMap with a wrong rule is refused while the estate runs; one that was stored
- * before by another release of the lab is read without that rule, which is logged. */
+/* faults_live.c: a ConfigMap with a wrong rule is refused while the estate runs; one that was
+ * stored before by another release of the lab is read without that rule, which is logged. */
 #include "lab/estate/rancher/inside.h"
 
 static const struct str faults_namespace = STR_INIT("default");

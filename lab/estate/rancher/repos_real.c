@@ -1,5 +1,5 @@
-/* repos_real.c: repositories over HTTP, for clusters that are real. What Rancher's agent downloads in
- * the cluster, the lab downloads for it. */
+/* repos_real.c: repositories over HTTP, for clusters that are real. What Rancher's agent downloads
+ * in the cluster, the lab downloads for it. */
 #include "lab/estate/rancher/inside.h"
 
 #include "lab/estate/downstream/tarball.h"
