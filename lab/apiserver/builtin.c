@@ -238,6 +238,7 @@ struct builtin *builtin_new(struct arena *arena)
             .schema = root_of(arena, b->types, row->type),
         };
         columns_builtin(arena, k);
+        selectables_builtin(arena, k);
         kinds_push(&b->kinds, k);
     }
     b->meta = map_get(b->types, STR("ObjectMeta"));

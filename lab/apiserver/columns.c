@@ -2,45 +2,6 @@
  * the rest. */
 #include "lab/apiserver/columns.h"
 
-#include "text/time.h"
-
-struct str age_text(struct arena *arena, int64_t age_ms)
-{
-    long long s = age_ms / 1000, m = s / 60, h = m / 60, d = h / 24, y = d / 365;
-
-    if (s < -1)
-        return STR("<invalid>");
-    if (s < 0)
-        return STR("0s");
-    if (s < 120)
-        return str_fmt(arena, "%llds", s);
-    if (m < 10)
-        return s % 60 ? str_fmt(arena, "%lldm%llds", m, s % 60) : str_fmt(arena, "%lldm", m);
-    if (m < 180)
-        return str_fmt(arena, "%lldm", m);
-    if (h < 8)
-        return m % 60 ? str_fmt(arena, "%lldh%lldm", h, m % 60) : str_fmt(arena, "%lldh", h);
-    if (h < 48)
-        return str_fmt(arena, "%lldh", h);
-    if (h < 192)
-        return h % 24 ? str_fmt(arena, "%lldd%lldh", d, h % 24) : str_fmt(arena, "%lldd", d);
-    if (d < 730)
-        return str_fmt(arena, "%lldd", d);
-    if (d < 2920)
-        return d % 365 ? str_fmt(arena, "%lldy%lldd", y, d % 365) : str_fmt(arena, "%lldy", y);
-    return str_fmt(arena, "%lldy", y);
-}
-
-struct str age_since(struct cells *c, struct str time)
-{
-    struct error err;
-    int64_t ms;
-
-    if (time.len == 0 || time_parse_rfc3339(time, &ms, &err) != 0)
-        return STR("<unknown>");
-    return age_text(c->arena, c->now_ms - ms);
-}
-
 static struct str at(struct json object, const char *a, const char *b)
 {
     return json_str(json_walk(object, a, b, NULL));
@@ -427,32 +388,6 @@ static bool has_own_age(const struct kind *kind)
     return false;
 }
 
-static const struct selectable_row {
-    const char *plural;
-    const char *name;
-    const char *path;
-} selectable_rows[] = {
-    { "events", "involvedObject.kind", ".involvedObject.kind" },
-    { "events", "involvedObject.namespace", ".involvedObject.namespace" },
-    { "events", "involvedObject.name", ".involvedObject.name" },
-    { "events", "involvedObject.uid", ".involvedObject.uid" },
-    { "events", "involvedObject.apiVersion", ".involvedObject.apiVersion" },
-    { "events", "involvedObject.resourceVersion", ".involvedObject.resourceVersion" },
-    { "events", "involvedObject.fieldPath", ".involvedObject.fieldPath" },
-    { "events", "reason", ".reason" },
-    { "events", "reportingComponent", ".reportingComponent" },
-    { "events", "source", ".source.component" },
-    { "events", "type", ".type" },
-    { "secrets", "type", ".type" },
-    { "namespaces", "status.phase", ".status.phase" },
-    { "pods", "spec.nodeName", ".spec.nodeName" },
-    { "pods", "spec.restartPolicy", ".spec.restartPolicy" },
-    { "pods", "spec.serviceAccountName", ".spec.serviceAccountName" },
-    { "pods", "status.phase", ".status.phase" },
-    { "pods", "status.podIP", ".status.podIP" },
-    { "nodes", "spec.unschedulable", ".spec.unschedulable" },
-};
-
 static const struct jsonpath *path_of(struct arena *arena, const char *text)
 {
     struct error err;
@@ -463,7 +398,6 @@ static const struct jsonpath *path_of(struct arena *arena, const char *text)
 void columns_builtin(struct arena *arena, struct kind *kind)
 {
     kind->columns = columns_new(arena, 8);
-    kind->selectable = selectables_new(arena, 4);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (str_eq(kind->plural, str_of(rows[i].plural)))
             columns_push(&kind->columns,
@@ -480,9 +414,4 @@ void columns_builtin(struct arena *arena, struct kind *kind)
                                                       .format = STR(""),
                                                       .description = STR(""),
                                                       .cell = cell_age });
-    for (size_t i = 0; i < sizeof(selectable_rows) / sizeof(selectable_rows[0]); i++)
-        if (str_eq(kind->plural, str_of(selectable_rows[i].plural)))
-            selectables_push(&kind->selectable,
-                             (struct selectable){ str_of(selectable_rows[i].name),
-                                                  path_of(arena, selectable_rows[i].path) });
 }

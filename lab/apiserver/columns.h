@@ -13,8 +13,9 @@ struct cells {
     int64_t now_ms;
 };
 
-/* Fill in columns and selectable fields of a built-in kind. */
+/* Fill in the columns of a built-in kind, and the fields that a selector may name. */
 void columns_builtin(struct arena *arena, struct kind *kind);
+void selectables_builtin(struct arena *arena, struct kind *kind);
 
 /* How long ago, as kubectl prints ages (k8s.io/apimachinery/pkg/util/duration). */
 struct str age_text(struct arena *arena, int64_t age_ms);
