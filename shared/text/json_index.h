@@ -81,6 +81,8 @@ int json_keys_compare(const struct json_index *index, uint32_t a, uint32_t b);
  * which no table with a known hash can say. The array lives in the index' arena. */
 uint32_t *json_keys_sorted(const struct json_index *index, uint32_t object);
 
+/* The number of the four hexadecimal digits at `at`, or -1. */
+int32_t json_hex_code(const char *at, const char *end);
 /* Decode the escapes of a string body that the scan has found good. */
 struct str json_unescape(struct arena *arena, struct str body);
 

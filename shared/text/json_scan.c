@@ -108,31 +108,6 @@ static inline uint32_t offset(const struct scan *s)
 
 /* ---- strings ---- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Four hex digits at `at`, or -1. */
-static int32_t hex_code(const char *at, const char *end)
-{
-    int32_t code = 0;
-
-    if (end - at < 4)
-        return -1;
-    for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(at[i]);
-
-        if (digit < 0)
-            return -1;
-        code = code << 4 | digit;
-    }
-    return code;
-}
-
 /* `at` is on a backslash; moves behind the escape. */
 static int scan_escape(struct scan *s)
 {
@@ -145,7 +120,7 @@ static int scan_escape(struct scan *s)
         return 0;
     }
 
-    int32_t code = hex_code(s->at + 2, s->end);
+    int32_t code = json_hex_code(s->at + 2, s->end);
 
     if (code < 0)
         return fail(s, "expected four hexadecimal digits after \\u");
@@ -155,7 +130,7 @@ static int scan_escape(struct scan *s)
         return fail(s, "a low surrogate without the high one before it");
     if (code >= 0xd800 && code < 0xdc00) {
         int32_t low = s->end - s->at >= 12 && s->at[6] == '\\' && s->at[7] == 'u'
-                          ? hex_code(s->at + 8, s->end)
+                          ? json_hex_code(s->at + 8, s->end)
                           : -1;
 
         if (low < 0xdc00 || low > 0xdfff)
@@ -198,50 +173,6 @@ static int scan_string(struct scan *s, uint32_t *ret_flags)
         return fail_fmt(s, ERROR_TOO_LARGE, opening, "a string of more than %zu bytes",
                         s->limits->string_max);
     return 0;
-}
-
-static char *put_escape(char *to, const char **from)
-{
-    static const char short_forms[] = "b\bf\fn\nr\rt\t";
-    const char *at = *from;
-
-    if (at[1] != 'u') {
-        const char *form = strchr(short_forms, at[1]);
-
-        *to = form ? form[1] : at[1]; /* quote, backslash and slash stand for themselves */
-        *from = at + 2;
-        return to + 1;
-    }
-
-    uint32_t code = (uint32_t)hex_code(at + 2, at + 6);
-
-    if (code >= 0xd800 && code < 0xdc00) {
-        code = 0x10000 + ((code - 0xd800) << 10) + ((uint32_t)hex_code(at + 8, at + 12) - 0xdc00);
-        at += 6;
-    }
-    *from = at + 6;
-    return to + utf8_put(to, code);
-}
-
-struct str json_unescape(struct arena *arena, struct str body)
-{
-    const char *from = body.at;
-    const char *end = body.at + body.len;
-    char *text = arena_bytes(arena, body.len + 1); /* decoding never makes it longer */
-    char *to = text;
-
-    while (from < end) {
-        const char *slash = memchr(from, '\\', (size_t)(end - from));
-        size_t run = (size_t)((slash ? slash : end) - from);
-
-        memcpy(to, from, run);
-        to += run;
-        from += run;
-        if (slash)
-            to = put_escape(to, &from);
-    }
-    *to = '\0';
-    return str_make(text, (size_t)(to - text));
 }
 
 /* ---- keys ---- */
