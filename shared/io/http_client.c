@@ -1,8 +1,7 @@
-/* http_client.c: libcurl's multi interface on a loop, and the life of a call.
+/* http_client.c: the life of a client and of its calls.
  *
- * libcurl tells which sockets and which timer it wants; the loop tells libcurl when they are
- * ready. libcurl must not be entered again from its own callbacks, so sends and cancellations
- * that happen there are put off until it has returned (`busy`, settle). */
+ * libcurl must not be entered again from its own callbacks, so sends and cancellations that happen
+ * there are put off until it has returned (`busy`, settle). */
 #include "io/http_client_internal.h"
 
 #include "base/memory.h"
@@ -15,94 +14,14 @@
 
 enum {
     CONNECTIONS_DEFAULT = 64,
-    STREAMS_MAX = 250,         /* what an API server offers on one HTTP/2 connection */
-    UNACKNOWLEDGED_MS = 20000, /* sent and not acknowledged by the peer's kernel: it is gone */
+    STREAMS_MAX = 250, /* what an API server offers on one HTTP/2 connection */
 };
 
 static void settle(struct http_client *client);
-static void enter_curl(struct http_client *client, curl_socket_t fd, int events);
 
 static void global_init(void)
 {
     curl_global_init(CURL_GLOBAL_DEFAULT);
-}
-
-/* A watch tells its context only, so each socket has one that knows its descriptor. */
-struct socket_watch {
-    struct http_client *client;
-    struct loop_watch *watch;
-    int fd;
-};
-
-static void watch_ready(void *context, int events)
-{
-    const struct socket_watch *socket = context;
-
-    enter_curl(socket->client, socket->fd,
-               ((events & LOOP_READ) ? CURL_CSELECT_IN : 0) |
-                   ((events & LOOP_WRITE) ? CURL_CSELECT_OUT : 0));
-}
-
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *client_context,
-                     void *socket_context)
-{
-    struct http_client *client = client_context;
-    struct socket_watch *socket = socket_context;
-    int events = (what == CURL_POLL_IN || what == CURL_POLL_INOUT ? LOOP_READ : 0) |
-                 (what == CURL_POLL_OUT || what == CURL_POLL_INOUT ? LOOP_WRITE : 0);
-
-    (void)easy;
-    if (what == CURL_POLL_REMOVE) {
-        if (socket) {
-            loop_watch_free(socket->watch);
-            mem_free(socket);
-        }
-        curl_multi_assign(client->multi, fd, NULL);
-        return 0;
-    }
-    if (socket) {
-        loop_watch_change(socket->watch, events);
-        return 0;
-    }
-    socket = mem_new(struct socket_watch);
-    socket->client = client;
-    socket->fd = fd;
-    socket->watch = loop_watch_create(client->loop, fd, events, watch_ready, socket);
-    curl_multi_assign(client->multi, fd, socket);
-    return 0;
-}
-
-static int on_timer(CURLM *multi, long timeout_ms, void *context)
-{
-    struct http_client *client = context;
-
-    (void)multi;
-    if (timeout_ms < 0)
-        loop_timer_clear(client->timer);
-    else
-        loop_timer_set(client->timer, timeout_ms);
-    return 0;
-}
-
-static void timer_fired(void *context)
-{
-    enter_curl(context, CURL_SOCKET_TIMEOUT, 0);
-}
-
-curl_socket_t http_client_on_open(void *context, curlsocktype purpose,
-                                  struct curl_sockaddr *address)
-{
-    struct http_client *client = context;
-    unsigned unacknowledged_ms = UNACKNOWLEDGED_MS;
-    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-
-    (void)purpose;
-    if (fd < 0)
-        return CURL_SOCKET_BAD;
-    client->opened++;
-    /* Without it, a peer that vanished is noticed only after the kernel's quarter of an hour. */
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof(unacknowledged_ms));
-    return fd;
 }
 
 /* libcurl sends a request again, of whatever method, when a reused connection closes before the
@@ -280,7 +199,7 @@ static void leave(struct http_client *client)
         free_client(client);
 }
 
-static void enter_curl(struct http_client *client, curl_socket_t fd, int events)
+void http_client_enter_curl(struct http_client *client, curl_socket_t fd, int events)
 {
     int running;
 
@@ -433,7 +352,6 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
     client->multi = curl_multi_init();
     if (!client->multi)
         mem_exhausted("HTTP client");
-    client->timer = loop_timer_create(loop, timer_fired, client);
     client->refusals = loop_timer_create(loop, end_refused, client);
     client->ca = copy_of(options->ca_pem, &client->ca_len);
     client->certificate = copy_of(options->certificate_pem, &client->certificate_len);
@@ -445,10 +363,7 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
     client->bearer = options->bearer;
     client->bearer_context = options->bearer_context;
 
-    curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
-    curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, on_timer);
-    curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
+    http_client_follow_sockets(client);
     curl_multi_setopt(client->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
     curl_multi_setopt(client->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)STREAMS_MAX);
     curl_multi_setopt(client->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections);

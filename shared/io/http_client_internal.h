@@ -96,9 +96,16 @@ int64_t http_client_retry_after_ms(const struct http_call *call);
 /* Why the call failed, in one line. */
 void http_client_blame(const struct http_call *call, CURLcode code, bool sent, struct error *err);
 
-/* http_client.c: libcurl's callbacks that a handle needs. */
+/* http_client_sockets.c: make the client's timer, and follow the sockets of `multi` from now on. */
+void http_client_follow_sockets(struct http_client *client);
+/* libcurl's callback that makes a socket. */
 curl_socket_t http_client_on_open(void *context, curlsocktype purpose,
                                   struct curl_sockaddr *address);
+
+/* http_client.c: tell libcurl of a socket (CURL_SOCKET_TIMEOUT: of its timer), and end the calls
+ * that it has ended. */
+void http_client_enter_curl(struct http_client *client, curl_socket_t fd, int events);
+/* libcurl's callback before each attempt to send. */
 int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_port,
                            int own_port);
 
