@@ -48,7 +48,7 @@ struct release_state {
     /* Of UNKNOWN: before its cluster went out of sight. Of others DEPLOYED, or UNKNOWN for nothing:
      * `digest` was deployed as `revision`, and nothing was asked for since. */
     enum deployment_state last_known;
-    bool installed; /* Helm deployed a revision of the release once; of DEPLOYED it goes without saying */
+    bool installed; /* Helm deployed a revision of it once; of DEPLOYED it goes without saying */
     struct str rollout; /* not deployed yet: what was wanted on its cluster when that was started;
                          * "" = the rollout has not let it start */
 };
