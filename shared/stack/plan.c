@@ -203,6 +203,38 @@ static bool holds_something(struct planner *p, struct plan *plan)
     return true;
 }
 
+/* A hold is the cause only of what it stops: what failed, is out of sight or lacks values would not
+ * go on without it either, and is told first. Circles end only by somebody's help, so they are. */
+static void tell_hold(struct planner *p, struct plan *plan)
+{
+    uint32_t unwell = 0;
+    uint32_t held = 0;
+    uint32_t running = 0;
+
+    for (uint32_t i = 0; i < p->slots.count; i++) {
+        const struct slot *s = &p->slots.items[i];
+
+        if (s->now.state == DEPLOYMENT_DEPLOYED || s->now.state == DEPLOYMENT_REMOVED)
+            continue;
+        unwell++;
+        held += str_eq(s->now.reason, p->hold_reason);
+        running += s->chart != NONE && str_eq(s->now.reason, p->hold_reason) &&
+                   plan_runs_on(p, s);
+    }
+    plan->holds = true;
+    plan->stalled = p->stalled;
+    if (p->deleting || p->stalled || !unwell || str_eq(plan->reason, p->hold_reason)) {
+        plan->reason = p->hold_reason;
+        plan->message = running ? str_fmt(p->arena, "%.*s; %u %s running as deployed before",
+                                          STR_ARG(p->hold_message), running,
+                                          running == 1 ? "release keeps" : "releases keep")
+                                : p->hold_message;
+    } else if (held) {
+        plan->message = str_fmt(p->arena, "%.*s; and %.*s", STR_ARG(plan->message),
+                                STR_ARG(p->hold_message));
+    }
+}
+
 static void finish(struct planner *p, struct plan *plan)
 {
     decide(p);
@@ -217,12 +249,8 @@ static void finish(struct planner *p, struct plan *plan)
         plan->wake_after_ms =
             p->wake_at > p->observed->now_ms ? p->wake_at - p->observed->now_ms : 1;
     if (p->hold_reason.len && (plan->deployed + plan->missing < plan->wanted || plan->unwanted ||
-                               p->deleting || p->stack->spec.paused)) {
-        plan->holds = true;
-        plan->stalled = p->stalled;
-        plan->reason = p->hold_reason;
-        plan->message = p->hold_message;
-    }
+                               p->deleting || p->stack->spec.paused))
+        tell_hold(p, plan);
     if (!p->deleting || plan->holds || holds_something(p, plan))
         return;
     plan->torn_down = true;

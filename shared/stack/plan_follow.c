@@ -127,6 +127,20 @@ static struct str reason_of_failure(struct str text)
     return str_starts(text, STR("install")) ? REASON(INSTALL_FAILED) : REASON(UPGRADE_FAILED);
 }
 
+struct str plan_failure_message(struct planner *p, const struct slot *s, struct str message)
+{
+    static const struct str mark = STR_INIT("; no more tries (spec.");
+    struct str limit = p->stack->spec.on_failure == ON_FAILURE_STOP
+                           ? STR("onFailure: Stop")
+                           : str_fmt(p->arena, "retry.limit: %lld",
+                                     (long long)p->stack->spec.retry.limit);
+
+    if (!is_final(p, s) || str_find(message, mark, 0) >= 0)
+        return message;
+    return str_fmt(p->arena, "%.*s%.*s%.*s); any change of the spec begins anew",
+                   STR_ARG(message), STR_ARG(mark), STR_ARG(limit));
+}
+
 void plan_fail(struct planner *p, struct slot *s, struct str what, struct str detail)
 {
     int64_t took = s->now.requested_ms ? p->observed->now_ms - s->now.requested_ms : 0;
@@ -144,7 +158,8 @@ void plan_fail(struct planner *p, struct slot *s, struct str what, struct str de
                                  : STR("no reason was given"));
     if (took >= 1000)
         strbuf_fmt(&text, " (%.*s)", STR_ARG(time_short(p->arena, took)));
-    plan_set(s, DEPLOYMENT_FAILED, reason_of_failure(what), strbuf_str(&text));
+    plan_set(s, DEPLOYMENT_FAILED, reason_of_failure(what),
+             plan_failure_message(p, s, strbuf_str(&text)));
     /* It begins now, whatever stood there before: its wait is counted from here. */
     s->now.last_updated_ms = p->observed->now_ms / 1000 * 1000;
     if (!s->now.terminal) {
@@ -170,6 +185,34 @@ static enum deployment_state going_state(enum asked asked, const struct slot *s)
     return asked == ASKED_UNINSTALL ? DEPLOYMENT_UNINSTALLING : DEPLOYMENT_DEPLOYING;
 }
 
+/* A release that goes waits for its operation: since when, and how to let go of it. */
+static struct str way_to_let_go(struct planner *p, const struct slot *s)
+{
+    int64_t since_ms = s->now.requested_ms ? s->now.requested_ms : s->running->created_ms;
+    struct strbuf text = strbuf_new(p->arena, 256);
+
+    if (s->chart != NONE)
+        return STR("");
+    strbuf_fmt(&text, "; since %.*s, and the release is removed when it ends: to end it now, delete "
+               "its pod", STR_ARG(time_rfc3339(p->arena, since_ms / 1000 * 1000)));
+    if (p->deleting || !plan_cluster(p, s)->targeted)
+        strbuf_fmt(&text, ", or let go of the cluster with the annotation "
+                   STACK_ABANDON_CLUSTERS ": \"%.*s\"", STR_ARG(s->now.cluster_id));
+    return strbuf_str(&text);
+}
+
+static void follow_foreign(struct planner *p, struct slot *s)
+{
+    struct str why = s->running->message;
+
+    plan_set(s, DEPLOYMENT_WAITING, REASON(WAITING_FOR_OPERATION),
+             str_fmt(p->arena,
+                     "%s operation %.*s runs, which the Stack is not known to have asked for%s"
+                     "%.*s; it is waited for%.*s",
+                     s->running->uninstall ? "uninstall" : "upgrade", STR_ARG(s->running->name),
+                     why.len ? ": " : "", STR_ARG(why), STR_ARG(way_to_let_go(p, s))));
+}
+
 static void follow_running(struct planner *p, struct slot *s, enum asked asked)
 {
     /* It failed and was counted already: what is seen is older than the status, as it is for a new
@@ -182,13 +225,7 @@ static void follow_running(struct planner *p, struct slot *s, enum asked asked)
 
     /* What was asked for and seen done is accounted for, even while its operation runs on. */
     if (asked == ASKED_NOTHING && !plan_is_accounted(s, s->running)) {
-        plan_set(s, DEPLOYMENT_WAITING, REASON(WAITING_FOR_OPERATION),
-                 str_fmt(p->arena,
-                         "%s operation %.*s runs, which the Stack is not known to have asked for%s"
-                         "%.*s; it goes on when that ends",
-                         s->running->uninstall ? "uninstall" : "upgrade",
-                         STR_ARG(s->running->name), s->running->message.len ? ": " : "",
-                         STR_ARG(s->running->message)));
+        follow_foreign(p, s);
         return;
     }
 
@@ -199,6 +236,7 @@ static void follow_running(struct planner *p, struct slot *s, enum asked asked)
     struct str name = s->running->name;
     struct str why = plan_root_cause(p, s->running, s->running->message);
     bool begun = !s->running->message.len;
+    struct str let_go = way_to_let_go(p, s);
 
     if (begun)
         plan_asks_pods(p, s, s->running);
@@ -207,9 +245,9 @@ static void follow_running(struct planner *p, struct slot *s, enum asked asked)
         plan_set(s, going_state(asked, s), REASON(OPERATION_STUCK),
                  str_fmt(p->arena,
                          "operation %.*s has been running for longer than its bound of %.*s%s%.*s; "
-                         "see its pod of that name in cattle-system",
+                         "see its pod of that name in cattle-system%.*s",
                          STR_ARG(name), STR_ARG(time_short(p->arena, timeout)),
-                         why.len ? ": " : "", STR_ARG(why)));
+                         why.len ? ": " : "", STR_ARG(why), STR_ARG(let_go)));
         return;
     }
     if (s->now.requested_ms)
@@ -221,16 +259,17 @@ static void follow_running(struct planner *p, struct slot *s, enum asked asked)
             plan_set(s, going_state(asked, s), REASON(OPERATION_NOT_STARTED),
                      str_fmt(p->arena,
                              "operation %.*s has not begun: %.*s; see its pod of that name in "
-                             "cattle-system", STR_ARG(name), STR_ARG(why)));
+                             "cattle-system%.*s", STR_ARG(name), STR_ARG(why),
+                             STR_ARG(let_go)));
             return;
         }
         plan_wake(p, late_at);
     }
     plan_set(s, going_state(asked, s), REASON(OPERATION_RUNNING),
-             str_fmt(p->arena, "%s runs as operation %.*s%s%.*s",
+             str_fmt(p->arena, "%s runs as operation %.*s%s%.*s%.*s",
                      s->running->uninstall ? "helm uninstall" : "helm upgrade --install",
                      STR_ARG(name), begun && why.len ? ": " : "",
-                     STR_ARG(begun ? why : STR(""))));
+                     STR_ARG(begun ? why : STR("")), STR_ARG(let_go)));
 }
 
 /* A newer operation failed. */

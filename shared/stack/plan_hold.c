@@ -71,7 +71,7 @@ void plan_find_hold(struct planner *p)
     for (uint32_t i = 0; i < others->count && !p->deleting; i++)
         if (!others->items[i].ready && !others->items[i].distant)
             strbuf_fmt(&names, "%s%.*s%s", names.len ? ", " : "", STR_ARG(others->items[i].name),
-                       others->items[i].exists ? "" : " (which does not exist yet)");
+                       others->items[i].exists ? "" : " (which does not exist)");
     if (!names.len || find_cycle(p))
         return;
     p->hold_reason = REASON(WAITING_FOR_STACK);

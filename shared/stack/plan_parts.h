@@ -92,6 +92,8 @@ void plan_account(struct planner *p, struct slot *s);
 void plan_follow(struct planner *p, struct slot *s);
 /* When a failed release is tried again. */
 int64_t plan_retry_at(const struct planner *p, const struct slot *s);
+/* A failure's message, with the way out if there are no more tries. */
+struct str plan_failure_message(struct planner *p, const struct slot *s, struct str message);
 /* A failed attempt: `what` failed, `detail` in Helm's words. */
 void plan_fail(struct planner *p, struct slot *s, struct str what, struct str detail);
 
@@ -121,6 +123,11 @@ bool plan_keep_failure(struct planner *p, struct slot *s);
 /* A release of another Stack stands where ours should: say so. */
 bool plan_is_of_another_stack(const struct planner *p, const struct slot *s);
 void plan_report_conflict(struct planner *p, struct slot *s);
+/* A wanted release cannot change now: say why, and which revision runs on. */
+void plan_hold_back(struct planner *p, struct slot *s, enum deployment_state state,
+                    struct str reason, struct str message);
+/* Whether a revision of before serves on meanwhile. */
+bool plan_runs_on(const struct planner *p, const struct slot *s);
 /* Mark what is gone already; before anything is decided. */
 void plan_mark_removed(struct planner *p, struct slot *s);
 /* What goes next on one cluster; after its wanted releases were decided. */

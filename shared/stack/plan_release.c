@@ -143,8 +143,25 @@ bool plan_keep_failure(struct planner *p, struct slot *s)
             return false;
         plan_wake(p, at);
     }
-    plan_set(s, DEPLOYMENT_FAILED, s->before->reason, s->before->message);
+    plan_set(s, DEPLOYMENT_FAILED, s->before->reason,
+             plan_failure_message(p, s, s->before->message));
     return true;
+}
+
+bool plan_runs_on(const struct planner *p, const struct slot *s)
+{
+    return s->app && s->app->phase == RELEASE_DEPLOYED &&
+           (plan_is_ours(p, s->app) || plan_was_ours(s));
+}
+
+void plan_hold_back(struct planner *p, struct slot *s, enum deployment_state state,
+                    struct str reason, struct str message)
+{
+    plan_set(s, state, reason,
+             plan_runs_on(p, s)
+                 ? str_fmt(p->arena, "%.*s; revision %u of before is still running",
+                           STR_ARG(message), s->app->revision)
+                 : message);
 }
 
 /* The same repository may be asked for by several charts; all of them wait for the one request. */
@@ -175,7 +192,7 @@ static bool wait_for_repo(struct planner *p, struct slot *s, const struct observ
     case REPO_UNREAD:
     case REPO_ABSENT:
         if (p->hold_reason.len)
-            plan_set(s, DEPLOYMENT_PENDING, p->hold_reason, p->hold_message);
+            plan_hold_back(p, s, DEPLOYMENT_PENDING, p->hold_reason, p->hold_message);
         else
             ask_repo(p, s);
         return true;
@@ -208,7 +225,7 @@ static bool wait_for_version(struct planner *p, struct slot *s, const struct obs
     switch (version ? version->state : VERSION_UNREAD) {
     case VERSION_UNREAD:
         if (p->hold_reason.len) {
-            plan_set(s, DEPLOYMENT_PENDING, p->hold_reason, p->hold_message);
+            plan_hold_back(p, s, DEPLOYMENT_PENDING, p->hold_reason, p->hold_message);
             return true;
         }
         struct action *action = plan_act(p, s, ACTION_RESOLVE_VERSION);
@@ -294,7 +311,7 @@ static bool wait_for_former(struct planner *p, struct slot *s)
 static bool wait_for_room(struct planner *p, struct slot *s)
 {
     if (p->hold_reason.len) {
-        plan_set(s, DEPLOYMENT_PENDING, p->hold_reason, p->hold_message);
+        plan_hold_back(p, s, DEPLOYMENT_PENDING, p->hold_reason, p->hold_message);
         return true;
     }
     if (plan_has_room(p, s))
@@ -375,7 +392,7 @@ void plan_release(struct planner *p, struct slot *s)
     if (s->decided)
         return;
     if (!s->desired) {
-        plan_set(s, DEPLOYMENT_WAITING, s->values_reason, s->values_message);
+        plan_hold_back(p, s, DEPLOYMENT_WAITING, s->values_reason, s->values_message);
         return;
     }
     if (settle_deployed(p, s))

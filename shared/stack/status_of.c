@@ -98,6 +98,14 @@ static void put_ready(const struct view *v, struct kube_conditions *to,
             plan->reason, plan->message);
 }
 
+/* Of a Stack with which nothing is left to do. */
+static struct str settled_message(const struct view *v)
+{
+    return v->plan->drifted ? STR("everything is deployed; what somebody else changed since is only "
+                                  "reported, see the condition Drifted")
+                            : STR("everything is as wanted");
+}
+
 static void put_progress(const struct view *v, struct kube_conditions *to,
                          const struct kube_conditions *before)
 {
@@ -108,7 +116,7 @@ static void put_progress(const struct view *v, struct kube_conditions *to,
     if (settled || stalled)
         put(v, to, before, "Reconciling", CONDITION_FALSE,
             settled ? REASON(SETTLED) : REASON(STALLED),
-            settled ? STR("everything is as wanted") : plan->message);
+            settled ? settled_message(v) : plan->message);
     else
         put(v, to, before, "Reconciling", CONDITION_TRUE, plan->reason, plan->message);
     if (!plan->accepted && !v->deleting)
@@ -117,7 +125,7 @@ static void put_progress(const struct view *v, struct kube_conditions *to,
         put(v, to, before, "Stalled", CONDITION_TRUE, v->terminal_reason, v->terminal_message);
     else
         put(v, to, before, "Stalled", CONDITION_FALSE, REASON(NOT_STALLED),
-            settled ? STR("everything is as wanted") : STR("nothing needs help to go on"));
+            settled ? settled_message(v) : STR("nothing needs help to go on"));
 }
 
 static void put_all(const struct view *v, struct kube_conditions *to,

@@ -93,6 +93,11 @@ static void accounts_for_requests(void **state)
         { "and is only followed before that", "db", NULL, NULL,
           "cluster a; plan; op db@a o1 running its pod waits; +59s; plan", "",
           "db@a=Deploying/OperationRunning", NULL },
+        { "one that is stuck while the Stack goes says how to let go", "db", NULL, NULL,
+          "cluster a; plan; op db@a o1 running; delete; plan; +40m; plan", "",
+          "db@a=Deploying/OperationStuck", "the release is removed when it ends: to end it now, "
+          "delete its pod, or let go of the cluster with the annotation "
+          "herd.suse.com/abandon-clusters: \"a\"" },
         { "one that is stuck says why, too", "db", NULL, NULL,
           "cluster a; plan; op db@a o1 running its pod waits; +40m; plan", "",
           "db@a=Deploying/OperationStuck", "its pod waits; see its pod of that name" },
@@ -177,10 +182,11 @@ static void accounts_for_requests(void **state)
           "db@a=Deploying/Installing", NULL },
         { "after the limit it stays failed", "db", "\"retry\":{\"limit\":0}", NULL,
           "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; +24h; plan", "",
-          "db@a=Failed/InstallFailed", NULL },
+          "db@a=Failed/InstallFailed", "install failed: no; no more tries (spec.retry.limit: 0); any "
+          "change of the spec begins anew" },
         { "onFailure Stop stops at the first", "db", "\"onFailure\":\"Stop\"", NULL,
           "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; +24h; plan", "",
-          "db@a=Failed/InstallFailed", NULL },
+          "db@a=Failed/InstallFailed", "no more tries (spec.onFailure: Stop)" },
         { "and begins anew when the spec changes", "db", "\"onFailure\":\"Stop\"",
           "\"onFailure\":\"Stop\"," NEXT,
           "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; +24h; plan; change; plan",
@@ -206,7 +212,7 @@ static void accounts_for_requests(void **state)
           "db@a=Failed/TooLarge", "refused" },
         { "onFailure Stop stops at a refusal, too", "db", "\"onFailure\":\"Stop\"", NULL,
           "cluster a; plan; refuse db@a again Forbidden; plan; +24h; plan", "",
-          "db@a=Failed/Forbidden", "refused" },
+          "db@a=Failed/Forbidden", "refused; no more tries (spec.onFailure: Stop)" },
         { "refusals reach the limit of tries", "db", "\"retry\":{\"limit\":1}", NULL,
           "cluster a; plan; refuse db@a again Forbidden; plan; +24h; plan; "
           "refuse db@a again Forbidden; plan; +24h; plan", "", "db@a=Failed/Forbidden", "refused" },

@@ -4,6 +4,9 @@
 
 #include "support/observed_builder.h"
 
+#define DB_TWO                                                                                     \
+    "\"overrides\":[{\"clusterIds\":[\"a\"],\"charts\":[{\"name\":\"db\",\"values\":{\"n\":2}}]}]"
+
 struct plan_row {
     const char *row;
     const char *charts, *members, *next_charts, *next_members;
@@ -51,6 +54,28 @@ static void begins_and_holds(void **state)
           "db@a=Deployed/Deployed", "Deployed", "list of clusters" },
         { "a paused Stack observes and does nothing", "db", "\"paused\":true", NULL, NULL,
           "cluster a; plan", "", "db@a=Pending/Paused", "Pending", "spec.paused" },
+        { "a paused Stack tells a failure before its pause", "db", "\"paused\":true", NULL, NULL,
+          "cluster a; app db@a failed 1 says it broke; plan", "", "db@a=Failed/InstallFailed",
+          "Deploying", "waiting for db on a: install failed: it broke" },
+        { "and with what it holds beside it", "db web", "\"paused\":true", NULL, NULL,
+          "cluster a; app db@a failed 1 says it broke; plan", "",
+          "db@a=Failed/InstallFailed web@a=Pending/Paused", "Deploying",
+          "it broke (and 1 more); and the Stack is paused" },
+        { "a Stack that waits for others tells an unreachable cluster first", "db", NULL, NULL,
+          NULL, "cluster a disconnected; stack base waiting; plan", "",
+          "db@a=Unknown/ClusterUnreachable", "Pending",
+          "waiting for db on a: the cluster is not connected" },
+        { "and missing values", "db", NULL, NULL, NULL,
+          "cluster a; values db ConfigMapNotFound; stack base waiting; plan", "",
+          "db@a=Waiting/ConfigMapNotFound", "Pending", "db on a: its values are not there" },
+        { "what runs on meanwhile is told", "db", NULL, NULL, "\"paused\":true," DB_TWO,
+          "cluster a; app db@a deployed 3; plan; change; plan", "", "db@a=Pending/Paused",
+          "Deploying", "set spec.paused to false to go on; 1 release keeps running as deployed "
+          "before" },
+        { "also where values are missing", "db", NULL, NULL, NULL,
+          "cluster a; app db@a deployed 3; plan; values db ConfigMapNotFound; plan", "",
+          "db@a=Waiting/ConfigMapNotFound", "Deploying",
+          "its values are not there; revision 3 of before is still running" },
         { "a paused Stack does not ask for a repository", "db", "\"paused\":true", NULL, NULL,
           "cluster a; repo a absent; plan", "", "db@a=Pending/Paused", "Pending", NULL },
         { "Stacks that wait for one another say so", "db", NULL, NULL, NULL,
@@ -74,7 +99,7 @@ static void begins_and_holds(void **state)
           "waiting for Stack base to be Ready" },
         { "a Stack that does not exist is said not to", "db", NULL, NULL, NULL,
           "cluster a; stack base missing; plan", "", "db@a=Pending/WaitingForStack", "Pending",
-          "does not exist yet" },
+          "does not exist) to be" },
         { "once it is Ready it goes on", "db", NULL, NULL, NULL,
           "cluster a; stack base waiting; plan; stack base ready; plan", "upgrade:db@a",
           "db@a=Deploying/Installing", "Deploying", NULL },
@@ -301,7 +326,9 @@ static void minds_drift(void **state)
         { "a Stack that goes waits for somebody's operation", "db", NULL, NULL, NULL,
           "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; "
           "app db@a pending 2 foreign; plan; delete; plan", "",
-          "db@a=Waiting/WaitingForOperation", "Deleting", "by-hand" },
+          "db@a=Waiting/WaitingForOperation", "Deleting", "the release is removed when it ends: to "
+          "end it now, delete its pod, or let go of the cluster with the annotation "
+          "herd.suse.com/abandon-clusters: \"a\"" },
         { "and takes the release with it", "db", NULL, NULL, NULL,
           BY_HAND "plan; delete; plan", "uninstall:db@a", "db@a=Uninstalling/Uninstalling",
           "Deleting", NULL },
@@ -342,6 +369,25 @@ static void minds_drift(void **state)
 
     CHECK_ALL(rows);
     (void)state;
+}
+
+/* Whoever reads one condition alone is not told that nobody changed anything. */
+static void drift_is_told_by_what_says_settled(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scene(arena, "db", "");
+    static const char *const types[] = { "Reconciling", "Stalled" };
+
+    (void)state;
+    scene_play(&s, "cluster a; app db@a deployed 1; plan; app db@a deployed 2 old; plan");
+    rows_expect_str("it is a condition", scene_condition(&s, "Drifted"), STR("True/Drifted"));
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        const struct kube_condition *c = kube_condition_find(&s.status.conditions,
+                                                             str_of(types[i]));
+
+        rows_expect(types[i], c && str_find(c->message, STR("is only reported"), 0) >= 0,
+                    "the message tells of drift");
+    }
 }
 
 static void removes_in_reverse(void **state)
@@ -454,6 +500,7 @@ int main(void)
         cmocka_unit_test(goes_in_order),
         cmocka_unit_test(says_what_it_waits_for),
         cmocka_unit_test(minds_drift),
+        cmocka_unit_test(drift_is_told_by_what_says_settled),
         cmocka_unit_test(removes_in_reverse),
     };
 
