@@ -32,7 +32,7 @@ demo: export CONTEXT :=
 demo: build ## The same with an end: shows refusals and a teardown too
 	@$(WITH_MAKE) bash lab/run.sh demo
 
-test: ## Every suite that this machine can run (PRESET=tsan, coverage)
+test: ## Every suite that this machine can run (PRESET=tsan: all but the cluster ones; coverage)
 	@sh cmake/deps.sh test
 	@$(IN_TURN) cmake --preset $(PRESET) -Wno-dev
 	@$(IN_TURN) cmake --build --preset $(PRESET) -j $(JOBS)
