@@ -28,6 +28,9 @@ helm helm.sh/helm/v3 helm.sh/helm/v3/cmd/helm -X helm.sh/helm/v3/internal/versio
 kwok sigs.k8s.io/kwok sigs.k8s.io/kwok/cmd/kwok
 cert-manager github.com/cert-manager/cert-manager ./cert-manager -X github.com/cert-manager/cert-manager/pkg/util.AppVersion=VERSION
 mirror k8s.io/kubernetes ./mirror
+writers k8s.io/kubernetes ./writers
+liar k8s.io/kubernetes ./liar
+service k8s.io/kubernetes ./service
 charts k8s.io/kubernetes ./charts
 EOF
 }

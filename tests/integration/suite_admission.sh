@@ -144,3 +144,19 @@ ok k create configmap still-works --from-literal=a=b
 row "and works again when it is back"
 start_webhook
 ok k apply -f "$state/later.yaml"
+
+row "without a webhook metadata is written on, but not what only the webhook may write"
+end webhook
+ok k label stack rag-inference team=a
+ok k annotate stack rag-inference note=a
+ok k patch stack rag-inference --type=merge -p '{"metadata":{"finalizers":["example.com/held"]}}'
+ok k patch stack rag-inference --type=merge -p '{"metadata":{"finalizers":null}}'
+for forged in 'annotate stack rag-inference herd.suse.com/last-applied-by=somebody' \
+  'annotate stack rag-inference herd.suse.com/last-applied-by-' 'label stack rag-inference herd.suse.com/env=dev' \
+  'label stack rag-inference herd.suse.com/env-'; do
+  read -ra words <<<"$forged"
+  refused k "${words[@]}" --overwrite
+  says 'failed calling webhook "mutate.stacks.herd.suse.com"'
+done
+refused k patch stack rag-inference --type=merge -p '{"spec":{"paused":true}}'
+says 'failed calling webhook "mutate.stacks.herd.suse.com"'

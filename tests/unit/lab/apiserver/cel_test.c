@@ -41,6 +41,8 @@ static const struct row {
     { "parentheses bind", "(true || false) && false", &update, CEL_FALSE },
     { "and binds more than or", "true || false && false", &update, CEL_TRUE },
     { "size", "size(request.userInfo.groups) == 2", &update, CEL_TRUE },
+    { "two answers compared", "('x' in object.metadata.labels) != (has(oldObject.metadata) && true)",
+      &update, CEL_TRUE },
     { "a macro is not known", "object.spec.charts.exists(c, c.name == 'x')", &update, CEL_UNKNOWN },
     { "arithmetic is not known", "1 + 1 == 2", &update, CEL_UNKNOWN },
     { "a text is not an answer", "request.operation", &update, CEL_UNKNOWN },
