@@ -19,16 +19,7 @@
 /* What stands in the message of UNKNOWN between the trouble and what was known before. */
 static const struct str last_known_mark = STR_INIT("; last known ");
 
-#define RETRY_FIRST_DEFAULT_MS 10000
-/* Helm's own bound for an operation that names none (contracts/rancher.md 5.3), and how much longer
- * than its bound an operation may take before it is called stuck (section 8). */
-#define HELM_TIMEOUT_MS 300000
-#define STUCK_AFTER_MS 300000
-/* A helm pod pulls its image and begins within seconds; one that has not by then is in trouble. */
-#define NOT_STARTED_AFTER_MS 60000
 #define DETAIL_BYTES_MAX 512
-
-enum asked { ASKED_NOTHING, ASKED_UPGRADE, ASKED_UNINSTALL, ASKED_LOCK, ASKED_REPO };
 
 static enum asked asked_of(const struct slot *s)
 {
@@ -55,8 +46,9 @@ int64_t plan_retry_at(const struct planner *p, const struct slot *s)
     struct strbuf who = strbuf_new(p->arena, 128);
     int64_t first = 0;
 
-    if (!duration_parse(p->stack->spec.retry.backoff, &first) || first == 0)
-        first = RETRY_FIRST_DEFAULT_MS;
+    /* Of a stored Stack that is not valid, and only goes, too. */
+    if (!duration_parse(p->stack->spec.retry.backoff, &first) || first < LIMIT_RETRY_FIRST)
+        first = LIMIT_RETRY_FIRST;
     strbuf_put(&who, p->stack->meta.uid);
     strbuf_fmt(&who, "/%.*s/%.*s/%u", STR_ARG(s->now.cluster_id), STR_ARG(s->now.chart_name),
                s->now.attempts);
@@ -177,101 +169,6 @@ static int64_t since(const struct planner *p, const struct slot *s, struct str r
                                                             : p->observed->now_ms;
 }
 
-static enum deployment_state going_state(enum asked asked, const struct slot *s)
-{
-    if (asked == ASKED_NOTHING)
-        return s->running && s->running->uninstall ? DEPLOYMENT_UNINSTALLING
-                                                   : DEPLOYMENT_DEPLOYING;
-    return asked == ASKED_UNINSTALL ? DEPLOYMENT_UNINSTALLING : DEPLOYMENT_DEPLOYING;
-}
-
-/* A release that goes waits for its operation: since when, and how to let go of it. */
-static struct str way_to_let_go(struct planner *p, const struct slot *s)
-{
-    int64_t since_ms = s->now.requested_ms ? s->now.requested_ms : s->running->created_ms;
-    struct strbuf text = strbuf_new(p->arena, 256);
-
-    if (s->chart != NONE)
-        return STR("");
-    strbuf_fmt(&text, "; since %.*s, and the release is removed when it ends: to end it now, delete "
-               "its pod", STR_ARG(time_rfc3339(p->arena, since_ms / 1000 * 1000)));
-    if (p->deleting || !plan_cluster(p, s)->targeted)
-        strbuf_fmt(&text, ", or let go of the cluster with the annotation "
-                   STACK_ABANDON_CLUSTERS ": \"%.*s\"", STR_ARG(s->now.cluster_id));
-    return strbuf_str(&text);
-}
-
-static void follow_foreign(struct planner *p, struct slot *s)
-{
-    struct str why = s->running->message;
-
-    plan_set(s, DEPLOYMENT_WAITING, REASON(WAITING_FOR_OPERATION),
-             str_fmt(p->arena,
-                     "%s operation %.*s runs, which the Stack is not known to have asked for%s"
-                     "%.*s; it is waited for%.*s",
-                     s->running->uninstall ? "uninstall" : "upgrade", STR_ARG(s->running->name),
-                     why.len ? ": " : "", STR_ARG(why), STR_ARG(way_to_let_go(p, s))));
-}
-
-static void follow_running(struct planner *p, struct slot *s, enum asked asked)
-{
-    /* It failed and was counted already: what is seen is older than the status, as it is for a new
-     * leader whose caches lag. Its failure stands. */
-    if (asked == ASKED_NOTHING && s->before && plan_is_accounted(s, s->running) &&
-        plan_last_known(s->before) == DEPLOYMENT_FAILED) {
-        plan_set(s, DEPLOYMENT_FAILED, s->before->reason, s->before->message);
-        return;
-    }
-
-    /* What was asked for and seen done is accounted for, even while its operation runs on. */
-    if (asked == ASKED_NOTHING && !plan_is_accounted(s, s->running)) {
-        follow_foreign(p, s);
-        return;
-    }
-
-    int64_t timeout = s->desired && s->desired->timeout_ms ? s->desired->timeout_ms
-                                                           : HELM_TIMEOUT_MS;
-    int64_t stuck_at = s->now.requested_ms + timeout + STUCK_AFTER_MS;
-
-    struct str name = s->running->name;
-    struct str why = plan_root_cause(p, s->running, s->running->message);
-    bool begun = !s->running->message.len;
-    struct str let_go = way_to_let_go(p, s);
-
-    if (begun)
-        plan_asks_pods(p, s, s->running);
-
-    if (s->now.requested_ms && p->observed->now_ms >= stuck_at) {
-        plan_set(s, going_state(asked, s), REASON(OPERATION_STUCK),
-                 str_fmt(p->arena,
-                         "operation %.*s has been running for longer than its bound of %.*s%s%.*s; "
-                         "see its pod of that name in cattle-system%.*s",
-                         STR_ARG(name), STR_ARG(time_short(p->arena, timeout)),
-                         why.len ? ": " : "", STR_ARG(why), STR_ARG(let_go)));
-        return;
-    }
-    if (s->now.requested_ms)
-        plan_wake(p, stuck_at);
-    if (s->now.requested_ms && !begun) {
-        int64_t late_at = s->now.requested_ms + NOT_STARTED_AFTER_MS;
-
-        if (p->observed->now_ms >= late_at) {
-            plan_set(s, going_state(asked, s), REASON(OPERATION_NOT_STARTED),
-                     str_fmt(p->arena,
-                             "operation %.*s has not begun: %.*s; see its pod of that name in "
-                             "cattle-system%.*s", STR_ARG(name), STR_ARG(why),
-                             STR_ARG(let_go)));
-            return;
-        }
-        plan_wake(p, late_at);
-    }
-    plan_set(s, going_state(asked, s), REASON(OPERATION_RUNNING),
-             str_fmt(p->arena, "%s runs as operation %.*s%s%.*s%.*s",
-                     s->running->uninstall ? "helm uninstall" : "helm upgrade --install",
-                     STR_ARG(name), begun && why.len ? ": " : "",
-                     STR_ARG(begun ? why : STR("")), STR_ARG(let_go)));
-}
-
 /* A newer operation failed. */
 static void follow_failed(struct planner *p, struct slot *s, enum asked asked)
 {
@@ -283,13 +180,13 @@ static void follow_failed(struct planner *p, struct slot *s, enum asked asked)
         struct action *action = plan_act(p, s, ACTION_READ_LOG);
 
         action->operation = op->name;
-        plan_set(s, going_state(asked, s), REASON(OPERATION_FAILED),
+        plan_set(s, plan_going_state(asked, s), REASON(OPERATION_FAILED),
                  str_fmt(p->arena, "operation %.*s failed; its log is being read",
                          STR_ARG(op->name)));
         return;
     }
     if (plan_asks_pods(p, s, op)) {
-        plan_set(s, going_state(asked, s), REASON(OPERATION_FAILED),
+        plan_set(s, plan_going_state(asked, s), REASON(OPERATION_FAILED),
                  str_fmt(p->arena, "operation %.*s failed; its pods are being looked at",
                          STR_ARG(op->name)));
         return;
@@ -372,7 +269,7 @@ static void follow_ended(struct planner *p, struct slot *s, enum asked asked)
 
     if (p->observed->now_ms < until) {
         plan_wake(p, until);
-        plan_set(s, going_state(asked, s), REASON(OPERATION_ENDED),
+        plan_set(s, plan_going_state(asked, s), REASON(OPERATION_ENDED),
                  str_fmt(p->arena, "operation %.*s ended; waiting to see the release change",
                          STR_ARG(s->operation->name)));
         return;
@@ -398,10 +295,10 @@ static void follow_silence(struct planner *p, struct slot *s, enum asked asked)
     if (p->observed->now_ms < lost_at) {
         plan_wake(p, lost_at);
         if (str_eq(s->before->reason, REASON(RELEASE_CONFLICT)))
-            plan_set(s, going_state(asked, s), REASON(UPGRADING),
+            plan_set(s, plan_going_state(asked, s), REASON(UPGRADING),
                      STR("the release in the way went; waiting for what came of our request"));
         else
-            plan_set(s, going_state(asked, s), s->before->reason, s->before->message);
+            plan_set(s, plan_going_state(asked, s), s->before->reason, s->before->message);
         return;
     }
     if (asked == ASKED_UPGRADE && app && app->phase == RELEASE_FAILED &&
@@ -585,7 +482,7 @@ void plan_follow(struct planner *p, struct slot *s)
         return;
     }
     if (s->running && !is_enough(p, s, asked)) {
-        follow_running(p, s, asked);
+        plan_follow_running(p, s, asked);
         return;
     }
     if (asked == ASKED_NOTHING)

@@ -3,7 +3,8 @@
  * A plan is made in four steps over slots, one for each release of the Stack on each cluster, both
  * those that are to be and those that only await removal:
  *   slots     the world sorted by release                                     plan_slots.c
- *   follow    what was asked for is accounted for: done, failed, lost, going   plan_follow.c
+ *   follow    what was asked for is accounted for: done, failed, lost, going   plan_follow.c,
+ *                                                                              plan_running.c
  *   rollout   which clusters may change now                                    plan_rollout.c
  *   decide    the next step of each slot that nothing is under way for         plan_release.c,
  *                                                                              plan_teardown.c
@@ -89,6 +90,8 @@ bool plan_is_accounted(const struct slot *s, const struct observed_operation *op
 void plan_account(struct planner *p, struct slot *s);
 
 /* plan_follow.c */
+/* What stands in the status as asked for and not accounted for. */
+enum asked { ASKED_NOTHING, ASKED_UPGRADE, ASKED_UNINSTALL, ASKED_LOCK, ASKED_REPO };
 void plan_follow(struct planner *p, struct slot *s);
 /* When a failed release is tried again. */
 int64_t plan_retry_at(const struct planner *p, const struct slot *s);
@@ -104,6 +107,12 @@ bool plan_asks_pods(struct planner *p, struct slot *s, const struct observed_ope
 /* Helm's words behind what the pods say: the cause before the symptom. */
 struct str plan_root_cause(struct planner *p, const struct observed_operation *op,
                            struct str words);
+
+/* plan_running.c */
+/* Tell how the operation of the release goes. */
+void plan_follow_running(struct planner *p, struct slot *s, enum asked asked);
+/* The state of a release while something is under way for it. */
+enum deployment_state plan_going_state(enum asked asked, const struct slot *s);
 
 /* plan_rollout.c */
 void plan_rollout(struct planner *p);

@@ -101,8 +101,8 @@ static void put_ready(const struct view *v, struct kube_conditions *to,
 /* Of a Stack with which nothing is left to do. */
 static struct str settled_message(const struct view *v)
 {
-    return v->plan->drifted ? STR("everything is deployed; what somebody else changed since is only "
-                                  "reported, see the condition Drifted")
+    return v->plan->drifted ? STR("everything is deployed; what somebody else changed since "
+                                  "is only reported, see the condition Drifted")
                             : STR("everything is as wanted");
 }
 
