@@ -22,6 +22,9 @@ bool plan_was_ours(const struct slot *s)
         return false;
     if (plan_last_known(b) == DEPLOYMENT_DEPLOYED)
         return app->revision > b->revision;
+    /* Taking a pending revision away uncovers the one before, which may be the one made by hand. */
+    if (str_eq(b->reason, REASON(REMOVING_LOCK)) && app->revision + 1 == b->revision)
+        return true;
     return app->revision > 1 && app->revision >= b->revision;
 }
 

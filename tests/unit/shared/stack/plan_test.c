@@ -285,6 +285,11 @@ static void minds_drift(void **state)
           "cluster a; app db@a deployed 1; plan; app db@a pending 2 foreign; plan; +2s; "
           "app db@a deployed 2 foreign; plan", "upgrade:db@a", "db@a=Deploying/Upgrading",
           "Deploying", NULL },
+        { "a correction whose lock is taken away goes on", "db", "\"drift\":\"Correct\"", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; app db@a pending 3; plan; +32s; plan; "
+          "app db@a deployed 2 foreign; plan",
+          "upgrade:db@a", "db@a=Deploying/Upgrading",
+          "Deploying", NULL },
         { "a correction that fails is tried again", "db", "\"drift\":\"Correct\"", NULL, NULL,
           "cluster a; app db@a deployed 1; plan; app db@a deployed 2 foreign; plan; +1s; "
           "op db@a one failed; log db@a one no; plan; +10m; plan", "upgrade:db@a",
