@@ -35,7 +35,7 @@ bench_webhook() {
   done
   local began answered port pid
   serve 0
-  until grep -q serving "$state/webhook.log"; do :; done
+  until grep -q serving "$state/webhook.log" 2>/dev/null; do :; done
   port=$(port_of webhook port)
   end webhook
 
