@@ -198,7 +198,9 @@ says "1 release is deployed on 1 cluster"
 ok k delete stack typo --wait --timeout="${deadline_s}s"
 
 row "a Stack that waits for another says so in an Event"
-stack waits '{"spec":{"dependsOn":[{"name":"not-yet"}]}}'
+# Born so: one that began before it had to wait ends what it began.
+sed "s/test-stack/waits/g" examples/test-stack.yaml |
+  kubectl patch --local -f - --type=merge -p '{"spec":{"dependsOn":[{"name":"not-yet"}]}}' -o yaml | k apply -f - >/dev/null
 told_waits() { k get events --field-selector reason=WaitingForStack,involvedObject.name=waits | grep -q not-yet; }
 eventually told_waits
 ok k delete stack waits --wait --timeout="${deadline_s}s"
