@@ -199,14 +199,13 @@ static const struct schema *root_of(struct arena *arena, struct map *types, cons
 
     if (!map_get(s->properties, STR("metadata"))) {
         map_put(s->properties, STR("metadata"),
-                described(arena, map_get(types, STR("ObjectMeta")), "Standard object's metadata.",
-                          ""));
+                described(arena, map_get(types, STR("ObjectMeta")), SCHEMA_METADATA_HELP, ""));
         map_put(s->properties, STR("apiVersion"),
                 described(arena, of_form(arena, types, STR("string")),
-                          "The versioned schema of this object: group/version.", ""));
+                          SCHEMA_API_VERSION_HELP, ""));
         map_put(s->properties, STR("kind"),
                 described(arena, of_form(arena, types, STR("string")),
-                          "The kind of resource that this object represents, in CamelCase.", ""));
+                          SCHEMA_KIND_HELP, ""));
     }
     return s;
 }

@@ -12,6 +12,21 @@
 #include "text/json_write.h"
 #include "text/regex.h"
 
+/* How every API server describes what all objects have, whatever a definition says of it.
+ * Source: k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder. */
+#define SCHEMA_CONVENTIONS \
+    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
+#define SCHEMA_API_VERSION_HELP                                                                 \
+    "APIVersion defines the versioned schema of this representation of an object. Servers "     \
+    "should convert recognized schemas to the latest internal value, and may reject "           \
+    "unrecognized values. More info: " SCHEMA_CONVENTIONS "#resources"
+#define SCHEMA_KIND_HELP                                                                        \
+    "Kind is a string value representing the REST resource this object represents. Servers may " \
+    "infer this from the endpoint the client submits requests to. Cannot be updated. In "       \
+    "CamelCase. More info: " SCHEMA_CONVENTIONS "#types-kinds"
+#define SCHEMA_METADATA_HELP \
+    "Standard object's metadata. More info: " SCHEMA_CONVENTIONS "#metadata"
+
 enum schema_type {
     SCHEMA_ANY, /* no type given */
     SCHEMA_OBJECT,
@@ -100,5 +115,8 @@ void schema_write(const struct schema *schema, bool is_root, struct json_writer 
 void schema_write_v2(const struct schema *schema, bool is_kind, struct json_writer *w);
 /* "io.k8s.api.core.v1.PodSpec"-like key of a named built-in type. */
 struct str schema_key(struct arena *arena, struct str name);
+
+/* Whether it is one of apiVersion, kind and metadata, which every object has. */
+bool schema_is_common(struct str property);
 
 #endif

@@ -35,12 +35,6 @@ struct prune {
     struct str_list *unknown;
 };
 
-static bool is_type_meta(struct str key)
-{
-    return str_eq(key, STR("apiVersion")) || str_eq(key, STR("kind")) ||
-           str_eq(key, STR("metadata"));
-}
-
 static void prune(struct prune *p, const struct schema *s, struct value *value,
                   const struct path *at, bool is_root);
 
@@ -58,7 +52,7 @@ static void prune_members(struct prune *p, const struct schema *s, struct value 
             of = s->additional;
         if (of)
             prune(p, of, member, &here, false);
-        else if (!s->preserve_unknown && !(has_meta && is_type_meta(key)))
+        else if (!s->preserve_unknown && !(has_meta && schema_is_common(key)))
             str_list_push(&gone, key);
     }
     for (uint32_t i = 0; i < gone.count; i++) {

@@ -9,22 +9,17 @@
 
 static void write_v2(const struct schema *s, bool is_root, struct json_writer *w);
 
-static void write_root_members(const struct schema *s, struct json_writer *w)
+static void write_root_members(struct json_writer *w)
 {
     json_put_key(w, STR("metadata"));
     json_put_raw(w, str_fmt(w->out->arena,
-                            "{\"description\":\"Standard object's metadata.\",\"$ref\":"
+                            "{\"description\":\"" SCHEMA_METADATA_HELP "\",\"$ref\":"
                             "\"#/definitions/%.*s\"}",
                             STR_ARG(schema_key(w->out->arena, STR("ObjectMeta")))));
-    if (!schema_property(s, STR("kind"))) {
-        json_put_key(w, STR("kind"));
-        json_put_raw(w, STR(TEXT_FIELD("The kind of resource that this object represents, in "
-                                       "CamelCase.")));
-    }
-    if (!schema_property(s, STR("apiVersion"))) {
-        json_put_key(w, STR("apiVersion"));
-        json_put_raw(w, STR(TEXT_FIELD("The versioned schema of this object: group/version.")));
-    }
+    json_put_key(w, STR("kind"));
+    json_put_raw(w, STR(TEXT_FIELD(SCHEMA_KIND_HELP)));
+    json_put_key(w, STR("apiVersion"));
+    json_put_raw(w, STR(TEXT_FIELD(SCHEMA_API_VERSION_HELP)));
 }
 
 static void write_properties(const struct schema *s, bool is_root, struct json_writer *w)
@@ -38,13 +33,13 @@ static void write_properties(const struct schema *s, bool is_root, struct json_w
     for (uint32_t i = 0; i < count; i++) {
         struct str key = map_key(s->properties, i);
 
-        if (is_root && str_eq(key, STR("metadata")))
+        if (is_root && schema_is_common(key))
             continue;
         json_put_key(w, key);
         write_v2(map_value(s->properties, i), false, w);
     }
     if (is_root)
-        write_root_members(s, w);
+        write_root_members(w);
     json_close_object(w);
 }
 

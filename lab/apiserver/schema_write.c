@@ -10,7 +10,31 @@ struct str schema_key(struct arena *arena, struct str name)
     return str_fmt(arena, "io.k8s.lab.v1.%.*s", STR_ARG(name));
 }
 
+bool schema_is_common(struct str property)
+{
+    return str_eq(property, STR("apiVersion")) || str_eq(property, STR("kind")) ||
+           str_eq(property, STR("metadata"));
+}
+
 static void write_any(const struct schema *s, bool is_root, bool inline_, struct json_writer *w);
+
+static void write_text_field(struct json_writer *w, const char *name, const char *help)
+{
+    json_put_key(w, str_of(name));
+    json_open_object(w);
+    json_field_str(w, "description", str_of(help));
+    json_field_str(w, "type", STR("string"));
+    json_close_object(w);
+}
+
+static void write_common(struct json_writer *w)
+{
+    json_put_key(w, STR("metadata"));
+    json_put_raw(w, STR("{\"description\":\"" SCHEMA_METADATA_HELP "\",\"allOf\":[{\"$ref\":"
+                        "\"#/components/schemas/io.k8s.lab.v1.ObjectMeta\"}],\"default\":{}}"));
+    write_text_field(w, "kind", SCHEMA_KIND_HELP);
+    write_text_field(w, "apiVersion", SCHEMA_API_VERSION_HELP);
+}
 
 static void write_properties(const struct schema *s, bool is_root, struct json_writer *w)
 {
@@ -23,26 +47,13 @@ static void write_properties(const struct schema *s, bool is_root, struct json_w
     for (uint32_t i = 0; !none && i < map_count(s->properties); i++) {
         struct str key = map_key(s->properties, i);
 
-        if (is_root && str_eq(key, STR("metadata")))
+        if (is_root && schema_is_common(key))
             continue;
         json_put_key(w, key);
         write_any(map_value(s->properties, i), false, false, w);
     }
-    if (is_root) {
-        json_put_key(w, STR("metadata"));
-        json_put_raw(w, STR("{\"description\":\"Standard object's metadata.\",\"allOf\":[{\"$ref\":"
-                            "\"#/components/schemas/io.k8s.lab.v1.ObjectMeta\"}],\"default\":{}}"));
-        if (!schema_property(s, STR("kind"))) {
-            json_put_key(w, STR("kind"));
-            json_put_raw(w, STR("{\"description\":\"The kind of resource that this object "
-                                "represents, in CamelCase.\",\"type\":\"string\"}"));
-        }
-        if (!schema_property(s, STR("apiVersion"))) {
-            json_put_key(w, STR("apiVersion"));
-            json_put_raw(w, STR("{\"description\":\"The versioned schema of this object: "
-                                "group/version.\",\"type\":\"string\"}"));
-        }
-    }
+    if (is_root)
+        write_common(w);
     json_close_object(w);
 }
 
