@@ -6,7 +6,7 @@
 // update: each writer has a Stack of its own (made first, if it is not there: PREFIX-0, PREFIX-1, ...) and changes its
 // spec again and again. create: each write makes a new Stack. dry: the same, as a dry run, which admission judges and
 // nothing stores.
-// A write that fails is counted, its words are printed once, and the next one follows. The last line is
+// It says "writing" when it begins. A write that fails is counted, its words are printed once, and the next one follows. The last line is
 // key=value pairs; the exit code is 1 when a write failed.
 package main
 
@@ -38,7 +38,7 @@ const requestTime = 60 * time.Second
 
 type load struct {
 	client   dynamic.ResourceInterface
-	stack    unstructured.Unstructured
+	stack    string // JSON
 	prefix   string
 	mode     string
 	writers  int
@@ -52,9 +52,15 @@ type load struct {
 	words  map[string]int
 }
 
+// named is the Stack under this name, which also stands for each $NAME in it.
 func (l *load) named(name string) *unstructured.Unstructured {
-	object := l.stack.DeepCopy()
+	object := &unstructured.Unstructured{}
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(l.stack, "$NAME", name)), &object.Object); err != nil {
+		fmt.Fprintln(os.Stderr, "writers: --stack:", err)
+		os.Exit(2)
+	}
 	object.SetName(name)
+	object.SetNamespace("")
 	return object
 }
 
@@ -179,6 +185,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "writers:", err)
 		os.Exit(2)
 	}
+	fmt.Println("writing")
 	l.report(l.run(*seconds))
 	if l.failed.Load() > 0 {
 		os.Exit(1)
@@ -204,9 +211,6 @@ func (l *load) open(kubeconfig, token, file, namespace string) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, &l.stack.Object); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	l.stack.SetNamespace(namespace)
+	l.stack = string(text)
 	return nil
 }
