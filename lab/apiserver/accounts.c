@@ -94,24 +94,6 @@ static int bind(struct request *rq, const struct value *reference, struct token_
     return 0;
 }
 
-static struct str_list texts(struct request *rq, const struct value *list)
-{
-    struct str_list result = str_list_new(rq->arena, 1);
-
-    for (struct value *m = value_first(list); m; m = value_next(m))
-        str_list_push(&result, value_text(m));
-    return result;
-}
-
-static struct value *list_of(struct request *rq, const struct str_list *list)
-{
-    struct value *result = value_array(rq->arena);
-
-    for (uint32_t i = 0; i < list->count; i++)
-        value_append(result, value_str(rq->arena, list->items[i]));
-    return result;
-}
-
 static struct str answer(struct request *rq, const struct token_claims *claims,
                          const struct value *reference)
 {
@@ -125,7 +107,7 @@ static struct str answer(struct request *rq, const struct token_claims *claims,
     meta_set_text(arena, root, "namespace", claims->namespace_);
     meta_set_text(arena, root, "uid", claims->uid);
     meta_set_text(arena, root, "creationTimestamp", request_time(rq));
-    value_set(arena, spec, STR("audiences"), list_of(rq, &claims->audiences));
+    value_set(arena, spec, STR("audiences"), object_list_of(rq->arena, &claims->audiences));
     value_set(arena, spec, STR("expirationSeconds"),
               value_int(arena, claims->expires_s - claims->issued_s));
     value_set(arena, spec, STR("boundObjectRef"),
@@ -163,7 +145,7 @@ static int give(struct request *rq, struct str *ret_object)
     claims.uid = meta_text(account, "uid");
     claims.id = object_uid(rq->arena, request_rng(rq));
     claims.expires_s = claims.issued_s + seconds;
-    claims.audiences = texts(rq, value_walk(body, "spec", "audiences", NULL));
+    claims.audiences = object_texts(rq->arena, value_walk(body, "spec", "audiences", NULL));
     if (claims.audiences.count == 0)
         str_list_push(&claims.audiences, STR(TOKEN_ISSUER));
     *ret_object = answer(rq, &claims, reference);

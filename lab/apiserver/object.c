@@ -136,3 +136,21 @@ struct str object_generate_name(struct arena *arena, struct rng rng, struct str 
         text[i] = letters[rng_below(&rng, sizeof(letters) - 1)];
     return str_fmt(arena, "%.*s%s", STR_ARG(str_slice(base, 0, 58)), text);
 }
+
+struct str_list object_texts(struct arena *arena, const struct value *list)
+{
+    struct str_list result = str_list_new(arena, 4);
+
+    for (struct value *m = value_first(list); m; m = value_next(m))
+        str_list_push(&result, value_text(m));
+    return result;
+}
+
+struct value *object_list_of(struct arena *arena, const struct str_list *texts)
+{
+    struct value *result = value_array(arena);
+
+    for (uint32_t i = 0; i < texts->count; i++)
+        value_append(result, value_str(arena, texts->items[i]));
+    return result;
+}

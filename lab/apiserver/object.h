@@ -40,4 +40,8 @@ void builtin_default(struct arena *arena, const struct kind *kind, struct value 
 void builtin_validate(struct arena *arena, const struct kind *kind, const struct value *old,
                       const struct value *object, struct findings *found);
 
+/* The texts of a list, and a list of texts. */
+struct str_list object_texts(struct arena *arena, const struct value *list);
+struct value *object_list_of(struct arena *arena, const struct str_list *texts);
+
 #endif

@@ -15,24 +15,6 @@ static bool is(const struct request *rq, const char *plural)
     return str_eq(rq->kind->plural, str_of(plural));
 }
 
-static struct str_list texts(struct request *rq, const struct value *list)
-{
-    struct str_list result = str_list_new(rq->arena, 4);
-
-    for (struct value *m = value_first(list); m; m = value_next(m))
-        str_list_push(&result, value_text(m));
-    return result;
-}
-
-static struct value *list_of(struct request *rq, const struct str_list *list)
-{
-    struct value *result = value_array(rq->arena);
-
-    for (uint32_t i = 0; i < list->count; i++)
-        value_append(result, value_str(rq->arena, list->items[i]));
-    return result;
-}
-
 static void put_text(struct request *rq, struct value *object, const char *key, struct str text)
 {
     if (text.len)
@@ -43,7 +25,7 @@ static void put_list(struct request *rq, struct value *object, const char *key,
                      const struct str_list *list)
 {
     if (list->count)
-        value_set(rq->arena, object, str_of(key), list_of(rq, list));
+        value_set(rq->arena, object, str_of(key), object_list_of(rq->arena, list));
 }
 
 static struct value *user_info(struct request *rq, const struct api_caller *caller)
@@ -137,7 +119,7 @@ static int answer_access(struct request *rq, struct value *review)
     struct value *status = value_object(rq->arena);
     struct access access = access_of(spec);
     struct api_caller other = { .user = attribute(spec, "user"),
-                                .groups = texts(rq, value_get(spec, STR("groups"))) };
+                                .groups = object_texts(rq->arena, value_get(spec, STR("groups"))) };
     const struct api_caller *who = is(rq, "selfsubjectaccessreviews") ? rq->caller : &other;
     struct str why;
     bool allowed;
@@ -208,7 +190,7 @@ static int answer_identity(struct request *rq, struct value *review)
 static int answer_token(struct request *rq, struct value *review)
 {
     const struct value *spec = value_get(review, STR("spec"));
-    struct str_list wanted = texts(rq, value_get(spec, STR("audiences"))), audiences;
+    struct str_list wanted = object_texts(rq->arena, value_get(spec, STR("audiences"))), audiences;
     struct value *status = value_object(rq->arena);
     struct api_caller caller;
     struct error err;

@@ -113,6 +113,9 @@ void schema_write(const struct schema *schema, bool is_root, struct json_writer 
 /* As OpenAPI v2, for /openapi/v2; `is_kind`: apiVersion, kind and metadata are
  * among its members. */
 void schema_write_v2(const struct schema *schema, bool is_kind, struct json_writer *w);
+/* What both have: a member of strings, if there are any, and what Kubernetes adds to a schema. */
+void schema_write_strings(struct json_writer *w, struct str key, const struct str_list *strings);
+void schema_write_extensions(const struct schema *schema, struct json_writer *w);
 /* "io.k8s.api.core.v1.PodSpec"-like key of a named built-in type. */
 struct str schema_key(struct arena *arena, struct str name);
 

@@ -43,35 +43,6 @@ static void write_properties(const struct schema *s, bool is_root, struct json_w
     json_close_object(w);
 }
 
-static void write_strings(struct json_writer *w, struct str key, const struct str_list *strings)
-{
-    if (strings->count == 0)
-        return;
-    json_put_key(w, key);
-    json_open_array(w);
-    for (uint32_t i = 0; i < strings->count; i++)
-        json_put_str(w, strings->items[i]);
-    json_close_array(w);
-}
-
-static void write_extensions(const struct schema *s, struct json_writer *w)
-{
-    if (s->preserve_unknown)
-        json_field_bool(w, "x-kubernetes-preserve-unknown-fields", true);
-    if (s->int_or_string)
-        json_field_bool(w, "x-kubernetes-int-or-string", true);
-    if (s->list != SCHEMA_LIST_ATOMIC)
-        json_field_str(w, "x-kubernetes-list-type",
-                       s->list == SCHEMA_LIST_MAP ? STR("map") : STR("set"));
-    if (s->list == SCHEMA_LIST_MAP)
-        write_strings(w, STR("x-kubernetes-list-map-keys"), &s->list_keys);
-    if (s->merge_key.len) {
-        json_field_str(w, "x-kubernetes-patch-strategy", STR("merge"));
-        if (!str_eq(s->merge_key, STR("+")))
-            json_field_str(w, "x-kubernetes-patch-merge-key", s->merge_key);
-    }
-}
-
 /* What may be null, or hold what nobody describes, has no type here. */
 static void write_structure(const struct schema *s, bool is_root, struct json_writer *w)
 {
@@ -83,7 +54,7 @@ static void write_structure(const struct schema *s, bool is_root, struct json_wr
         json_field_str(w, "format", s->format);
     if (s->enum_)
         json_field_raw(w, "enum", value_json(w->out->arena, s->enum_));
-    write_strings(w, STR("required"), &s->required);
+    schema_write_strings(w, STR("required"), &s->required);
     write_properties(s, is_root, w);
     if (s->additional) {
         json_put_key(w, STR("additionalProperties"));
@@ -106,7 +77,7 @@ static void write_v2(const struct schema *s, bool is_root, struct json_writer *w
                                STR_ARG(schema_key(w->out->arena, s->name))));
     else
         write_structure(s, is_root, w);
-    write_extensions(s, w);
+    schema_write_extensions(s, w);
     json_close_object(w);
 }
 
@@ -115,5 +86,5 @@ void schema_write_v2(const struct schema *s, bool is_kind, struct json_writer *w
     if (s->description.len)
         json_field_str(w, "description", s->description);
     write_structure(s, is_kind, w);
-    write_extensions(s, w);
+    schema_write_extensions(s, w);
 }

@@ -86,8 +86,10 @@ static void write_bounds(const struct schema *s, struct json_writer *w)
         json_field_str(w, "pattern", s->pattern);
 }
 
-static void write_strings(struct json_writer *w, struct str key, const struct str_list *strings)
+void schema_write_strings(struct json_writer *w, struct str key, const struct str_list *strings)
 {
+    if (strings->count == 0)
+        return;
     json_put_key(w, key);
     json_open_array(w);
     for (uint32_t i = 0; i < strings->count; i++)
@@ -107,19 +109,17 @@ static void write_several(struct json_writer *w, struct str key,
     json_close_array(w);
 }
 
-static void write_extensions(const struct schema *s, struct json_writer *w)
+void schema_write_extensions(const struct schema *s, struct json_writer *w)
 {
     if (s->preserve_unknown)
         json_field_bool(w, "x-kubernetes-preserve-unknown-fields", true);
     if (s->int_or_string)
         json_field_bool(w, "x-kubernetes-int-or-string", true);
-    if (s->embedded)
-        json_field_bool(w, "x-kubernetes-embedded-resource", true);
     if (s->list != SCHEMA_LIST_ATOMIC)
         json_field_str(w, "x-kubernetes-list-type",
                        s->list == SCHEMA_LIST_MAP ? STR("map") : STR("set"));
     if (s->list == SCHEMA_LIST_MAP)
-        write_strings(w, STR("x-kubernetes-list-map-keys"), &s->list_keys);
+        schema_write_strings(w, STR("x-kubernetes-list-map-keys"), &s->list_keys);
     if (s->merge_key.len) {
         json_field_str(w, "x-kubernetes-patch-strategy", STR("merge"));
         if (!str_eq(s->merge_key, STR("+")))
@@ -160,7 +160,7 @@ static void write_body(const struct schema *s, bool is_root, struct json_writer 
     if (s->enum_)
         json_field_raw(w, "enum", value_json(w->out->arena, s->enum_));
     if (s->required.count)
-        write_strings(w, STR("required"), &s->required);
+        schema_write_strings(w, STR("required"), &s->required);
     write_bounds(s, w);
     write_properties(s, is_root, w);
     if (s->additional) {
@@ -178,7 +178,9 @@ static void write_body(const struct schema *s, bool is_root, struct json_writer 
         json_put_key(w, STR("not"));
         write_any(s->not_, false, true, w);
     }
-    write_extensions(s, w);
+    if (s->embedded)
+        json_field_bool(w, "x-kubernetes-embedded-resource", true);
+    schema_write_extensions(s, w);
 }
 
 static void write_any(const struct schema *s, bool is_root, bool inline_, struct json_writer *w)
