@@ -109,7 +109,7 @@ static int read_severity(const char *origin, struct str part, bool seen[RULE_COU
                          "%s: %.*s stands twice; keep one of the two", origin, STR_ARG(name));
     if (!severity_from(word, &severity))
         return error_set(err, ERROR_BAD_REQUEST,
-                         "%s: %.*s: '%.*s' is not a severity; write deny, warn or off",
+                         "%s: %.*s: '%.*s' is not a severity; write deny, warn, audit or off",
                          origin, STR_ARG(name), STR_ARG(word));
     if (rule_is_fixed(rule) && severity != SEVERITY_DENY)
         return error_set(err, ERROR_BAD_REQUEST,

@@ -93,6 +93,7 @@ const char *problem_cause_name(enum problem_cause cause)
 
 static const char *const severity_names[] = {
     [SEVERITY_OFF] = "off",
+    [SEVERITY_AUDIT] = "audit",
     [SEVERITY_WARN] = "warn",
     [SEVERITY_DENY] = "deny",
 };

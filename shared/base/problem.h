@@ -8,8 +8,9 @@
 #include "base/list.h"
 #include "base/path.h"
 
-/* Off is for configuration: a rule whose severity is off adds nothing. */
-enum severity { SEVERITY_OFF, SEVERITY_WARN, SEVERITY_DENY };
+/* Off is for configuration: a rule whose severity is off adds nothing. What is only audited is
+ * counted and reported, and never told to who asks. */
+enum severity { SEVERITY_OFF, SEVERITY_AUDIT, SEVERITY_WARN, SEVERITY_DENY };
 
 /* Kubernetes' words for causes (metav1.CauseType). */
 enum problem_cause {
@@ -51,7 +52,7 @@ void problems_sort(struct problems *problems);
 
 /* metav1.CauseType: "FieldValueInvalid", ... */
 const char *problem_cause_name(enum problem_cause cause);
-/* "deny", "warn", "off"; and back, false if it is none of them. */
+/* "deny", "warn", "audit", "off"; and back, false if it is none of them. */
 const char *severity_name(enum severity severity);
 bool severity_from(struct str name, enum severity *ret_severity);
 

@@ -1,4 +1,4 @@
-/* crd.c: tables to a structural schema, as YAML.
+/* crd.c: tables to a CustomResourceDefinition, as YAML.
  *
  * apiextensions.k8s.io/v1; what is structural: kubernetes.io/docs, "Specifying a structural
  * schema". Why the schema is strict where it is: fields.def. Texts are written as JSON strings,
@@ -207,38 +207,14 @@ static void put_table(const struct yaml *y, const struct field_table *table)
 
 /* --- status --- */
 
-enum status_kind {
-    STATUS_STRING,
-    STATUS_TIME,
-    STATUS_INTEGER,
-    STATUS_BOOLEAN,
-    STATUS_STRINGS,
-    STATUS_COUNTS,
-    STATUS_OBJECT,
-    STATUS_LIST,
-    STATUS_CONDITIONS,
-};
+static const struct status_row *put_status_rows(const struct yaml *y,
+                                                const struct status_row *row, int depth);
 
-static const struct status_row {
-    int depth;
-    const char *name;
-    enum status_kind kind;
-    const char *help;
-} status_rows[] = {
-#define STATUS(depth, name, kind, help) { depth, name, STATUS_##kind, help },
-#include "stack/status_fields.def"
-#undef STATUS
-};
-
-enum { STATUS_ROW_COUNT = sizeof(status_rows) / sizeof(status_rows[0]) };
-
-static uint32_t put_status_rows(const struct yaml *y, uint32_t from, int depth);
-
-static uint32_t put_status_list(const struct yaml *y, uint32_t row)
+static const struct status_row *put_status_list(const struct yaml *y, const struct status_row *row)
 {
     struct yaml in = deeper(y);
     struct yaml names = deeper(&in);
-    bool conditions = status_rows[row].kind == STATUS_CONDITIONS;
+    bool conditions = row->kind == STATUS_CONDITIONS;
 
     line(y, "type: array");
     line(y, "x-kubernetes-list-type: %s", conditions ? "map" : "atomic");
@@ -254,15 +230,15 @@ static uint32_t put_status_list(const struct yaml *y, uint32_t row)
         line(&in, "- status");
     }
     line(&in, "properties:");
-    return put_status_rows(&names, row + 1, status_rows[row].depth + 1);
+    return put_status_rows(&names, row + 1, row->depth + 1);
 }
 
 /* The schema of one row; returns the row behind it and its members. */
-static uint32_t put_status_kind(const struct yaml *y, uint32_t row)
+static const struct status_row *put_status_kind(const struct yaml *y, const struct status_row *row)
 {
     struct yaml in = deeper(y);
 
-    switch (status_rows[row].kind) {
+    switch (row->kind) {
     case STATUS_STRING:
         line(y, "type: string");
         return row + 1;
@@ -292,7 +268,7 @@ static uint32_t put_status_kind(const struct yaml *y, uint32_t row)
     case STATUS_OBJECT:
         line(y, "type: object");
         line(y, "properties:");
-        return put_status_rows(&in, row + 1, status_rows[row].depth + 1);
+        return put_status_rows(&in, row + 1, row->depth + 1);
     case STATUS_LIST:
     case STATUS_CONDITIONS:
         return put_status_list(y, row);
@@ -300,110 +276,124 @@ static uint32_t put_status_kind(const struct yaml *y, uint32_t row)
     return row + 1;
 }
 
-static uint32_t put_status_rows(const struct yaml *y, uint32_t from, int depth)
+static const struct status_row *put_status_rows(const struct yaml *y,
+                                                const struct status_row *row, int depth)
 {
     struct yaml in = deeper(y);
 
-    while (from < STATUS_ROW_COUNT && status_rows[from].depth == depth) {
-        line(y, "%s:", status_rows[from].name);
-        describe(&in, status_rows[from].help);
-        from = put_status_kind(&in, from);
+    while (row->name && row->depth == depth) {
+        line(y, "%s:", row->name);
+        describe(&in, row->help);
+        row = put_status_kind(&in, row);
     }
-    return from;
+    return row;
 }
 
 /* --- the whole --- */
 
-static const struct column {
-    const char *name, *type, *path, *help;
-    int priority;
-} columns[] = {
-    { "Phase", "string", ".status.phase", "Pending, Deploying, Deployed, Failed or Deleting", 0 },
-    { "Clusters", "integer", ".status.clusters", "How many clusters the Stack goes to", 0 },
-    { "Charts", "integer", ".status.charts", "How many charts the Stack has", 0 },
-    { "Age", "date", ".metadata.creationTimestamp", "", 0 },
-    { "Ready", "string", ".status.ready", "Releases deployed, of all that are wanted", 1 },
-    { "Scan", "string", ".status.security.scanStatus", "State of NeuVector's scan", 1 },
-    { "Message", "string", ".status.message", "Why it is in that phase", 1 },
-};
-
-static void put_columns(const struct yaml *y)
+static void put_columns(const struct yaml *y, const struct crd *crd)
 {
     struct yaml in = deeper(y);
 
     line(y, "additionalPrinterColumns:");
-    for (uint32_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-        line(y, "- name: %s", columns[i].name);
-        line(&in, "type: %s", columns[i].type);
-        line(&in, "jsonPath: %s", columns[i].path);
-        if (columns[i].help[0])
-            line(&in, "description: %s", columns[i].help);
-        if (columns[i].priority)
-            line(&in, "priority: %d", columns[i].priority);
+    for (const struct crd_column *column = crd->columns; column->name; column++) {
+        line(y, "- name: %s", column->name);
+        line(&in, "type: %s", column->type);
+        line(&in, "jsonPath: %s", column->path);
+        if (column->help[0])
+            line(&in, "description: %s", column->help);
+        if (column->priority)
+            line(&in, "priority: %d", column->priority);
     }
 }
 
-static void put_schema(const struct yaml *y)
+static void put_spec(const struct yaml *y, const struct field_table *spec)
+{
+    struct yaml in = deeper(y);
+
+    line(y, "spec:");
+    describe(&in, spec->help);
+    put_table(&in, spec);
+}
+
+static void put_status(const struct yaml *y, const struct crd *crd)
+{
+    struct yaml in = deeper(y);
+    struct yaml members = deeper(&in);
+
+    line(y, "status:");
+    describe(&in, crd->status_help);
+    line(&in, "type: object");
+    line(&in, "properties:");
+    put_status_rows(&members, crd->status, 0);
+}
+
+static void put_schema(const struct yaml *y, const struct crd *crd)
 {
     struct yaml names = deeper(y);
     struct yaml in = deeper(&names);
-    struct yaml members = deeper(&in);
 
-    describe(y, "A Stack: Helm charts, their order and values, and the clusters they go to.");
+    describe(y, crd->help);
     line(y, "type: object");
-    line(y, "required:");
-    line(y, "- spec");
+    if (crd->spec) {
+        line(y, "required:");
+        line(y, "- spec");
+    }
     line(y, "properties:");
     line(&names, "apiVersion:");
     describe(&in, "Always " STACK_GROUP "/" STACK_VERSION ".");
     line(&in, "type: string");
     line(&names, "kind:");
-    describe(&in, "Always Stack.");
+    line(&in, "description: \"Always %s.\"", crd->kind);
     line(&in, "type: string");
     line(&names, "metadata:");
     line(&in, "type: object");
-    line(&names, "spec:");
-    describe(&in, fields_of_stack_spec.help);
-    put_table(&in, &fields_of_stack_spec);
-    line(&names, "status:");
-    describe(&in, "What became of it; written by herd-controller only.");
-    line(&in, "type: object");
-    line(&in, "properties:");
-    put_status_rows(&members, 0, 0);
+    if (crd->spec)
+        put_spec(&names, crd->spec);
+    if (crd->status)
+        put_status(&names, crd);
 }
 
-void stack_crd_write(struct strbuf *out)
+static void put_version(const struct yaml *y, const struct crd *crd)
+{
+    struct yaml in = deeper(y);
+    struct yaml schema = deeper(&in);
+    struct yaml root = deeper(&schema);
+
+    line(y, "- name: " STACK_VERSION);
+    line(&in, "served: true");
+    line(&in, "storage: true");
+    if (crd->status) {
+        line(&in, "subresources:");
+        line(&schema, "status: {}");
+    }
+    put_columns(&in, crd);
+    line(&in, "schema:");
+    line(&schema, "openAPIV3Schema:");
+    put_schema(&root, crd);
+}
+
+void crd_write(const struct crd *crd, struct strbuf *out)
 {
     struct yaml top = { out, 0 };
     struct yaml spec = deeper(&top);
-    struct yaml version = deeper(&spec);
-    struct yaml schema = deeper(&version);
-    struct yaml root = deeper(&schema);
+    struct yaml names = deeper(&spec);
 
-    line(&top, "# Made from shared/stack/fields.def and status_fields.def by `herd-crdgen crd`; a "
-               "test compares them.");
+    line(&top, "# Made from %s by `make crds`; a test compares them.", crd->made_from);
     line(&top, "apiVersion: apiextensions.k8s.io/v1");
     line(&top, "kind: CustomResourceDefinition");
     line(&top, "metadata:");
-    line(&spec, "name: stacks." STACK_GROUP);
+    line(&spec, "name: %s." STACK_GROUP, crd->plural);
     line(&top, "spec:");
     line(&spec, "group: " STACK_GROUP);
-    line(&spec, "scope: Namespaced");
+    line(&spec, "scope: %s", crd->namespaced ? "Namespaced" : "Cluster");
     line(&spec, "names:");
-    line(&version, "kind: Stack");
-    line(&version, "listKind: StackList");
-    line(&version, "plural: stacks");
-    line(&version, "singular: stack");
-    line(&version, "shortNames: [stk]");
-    line(&version, "categories: [herd]");
+    line(&names, "kind: %s", crd->kind);
+    line(&names, "listKind: %sList", crd->kind);
+    line(&names, "plural: %s", crd->plural);
+    line(&names, "singular: %s", crd->singular);
+    line(&names, "shortNames: [%s]", crd->short_names);
+    line(&names, "categories: [herd]");
     line(&spec, "versions:");
-    line(&spec, "- name: " STACK_VERSION);
-    line(&version, "served: true");
-    line(&version, "storage: true");
-    line(&version, "subresources:");
-    line(&schema, "status: {}");
-    put_columns(&version);
-    line(&version, "schema:");
-    line(&schema, "openAPIV3Schema:");
-    put_schema(&root);
+    put_version(&spec, crd);
 }

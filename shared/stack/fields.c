@@ -1,7 +1,8 @@
-/* fields.c: the rows of fields.def. */
+/* fields.c: the rows of the tables of fields. */
 #include "stack/fields.h"
 
 #include "base/limits.h"
+#include "stack/crd.h"
 
 #include <stddef.h>
 
@@ -17,7 +18,7 @@
     }                                                                                              \
     ;                                                                                              \
     const struct field_words words_of_##words = { words##_rows, ROWS(words##_rows) };
-#include "stack/fields.def"
+#include "stack/fields_all.def"
 #undef TABLE
 #undef FIELD
 #undef TABLE_END
@@ -46,7 +47,7 @@
     }                                                                                              \
     ;                                                                                              \
     _Static_assert(ROWS(table##_rows) < 63, #table);
-#include "stack/fields.def"
+#include "stack/fields_all.def"
 #undef TABLE
 #undef FIELD
 #undef TABLE_END
@@ -57,7 +58,7 @@
     const struct field_table fields_of_##table = { #table,       help,                             \
                                                    hint,         table##_rows,                     \
                                                    ROWS(table##_rows), sizeof(type) };
-#include "stack/fields.def"
+#include "stack/fields_all.def"
 #undef TABLE
 #undef FIELD
 #undef TABLE_END
@@ -153,11 +154,18 @@ static void doc_table(struct strbuf *out, const struct field_table *table, struc
 
 void fields_doc_write(struct strbuf *out)
 {
-    strbuf_lit(out, "# Fields of a Stack\n\n"
-                    "Made from `shared/stack/fields.def` by `herd-crdgen fields`; a test "
+    strbuf_lit(out, "# Fields\n\n"
+                    "Made from the tables of fields in `shared/stack` by `make crds`; a test "
                     "compares them.\n"
                     "An empty default means: nothing, or what `shared/stack/default.h` says "
-                    "follows from other fields.\n\n"
-                    "| field | type | default | meaning |\n|---|---|---|---|\n");
-    doc_table(out, &fields_of_stack_spec, STR("spec"));
+                    "follows from other fields.\n");
+    for (const struct crd *crd = crds; crd->kind; crd++) {
+        if (!crd->spec)
+            continue;
+        strbuf_fmt(out,
+                   "\n## %s\n\n%s\n\n"
+                   "| field | type | default | meaning |\n|---|---|---|---|\n",
+                   crd->kind, crd->help);
+        doc_table(out, crd->spec, STR("spec"));
+    }
 }

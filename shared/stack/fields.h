@@ -1,4 +1,4 @@
-/* fields.h: the table fields.def as data: what a generic reader of Stacks needs to know. */
+/* fields.h: the tables of fields as data: what a generic reader of Herd's kinds needs to know. */
 #ifndef HERD_STACK_FIELDS_H
 #define HERD_STACK_FIELDS_H
 
@@ -63,7 +63,7 @@ struct field_table {
 #define WORDS(words) extern const struct field_words words_of_##words;
 #define WORD(words, text, value)
 #define WORDS_END(words)
-#include "stack/fields.def"
+#include "stack/fields_all.def"
 #undef TABLE
 #undef FIELD
 #undef TABLE_END
@@ -79,7 +79,7 @@ struct field_table {
 #define WORDS(words)
 #define WORD(words, text, value)
 #define WORDS_END(words)
-#include "stack/fields.def"
+#include "stack/fields_all.def"
 #undef TABLE
 #undef FIELD
 #undef TABLE_END

@@ -43,10 +43,11 @@ struct rule_severities rule_severities_default(void)
 void rules_doc_write(struct strbuf *out)
 {
     strbuf_lit(out, "# Rules of admission\n\n"
-                    "Made from `shared/stack/rules.def` by `herd-crdgen rules`; a test "
+                    "Made from `shared/stack/rules.def` by `make crds`; a test "
                     "compares them.\n"
                     "`deny` refuses the Stack, `warn` lets it pass with a warning; the webhook's "
-                    "configuration may change either, or turn a rule `off`.\n"
+                    "configuration may change either, have a rule only counted (`audit`), or "
+                    "turn it `off`.\n"
                     "On an update, a fault that the update does not touch only warns.\n\n"
                     "| rule | severity | field | what it finds | way out |\n"
                     "|---|---|---|---|---|\n");

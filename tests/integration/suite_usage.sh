@@ -87,7 +87,7 @@ usage 2 "--webhook-certificates" "${controller[@]}" --webhook-certificates mine
 
 row "severities of rules that do not exist are refused"
 usage 2 "no rule" "${webhook[@]}" "${good[@]}" --rule-severity no.such=deny
-usage 2 "deny, warn or off" "${webhook[@]}" "${good[@]}" --rule-severity graph.cycle=loud
+usage 2 "deny, warn, audit or off" "${webhook[@]}" "${good[@]}" --rule-severity graph.cycle=loud
 
 row "a port in use is named"
 start lab "$bin/herd-lab" serve --data "$state/lab" --listen 127.0.0.1:0 --rancher-listen 127.0.0.1:0 --kubeconfig "$state/kubeconfig"

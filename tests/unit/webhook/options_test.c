@@ -68,7 +68,7 @@ static void what_cannot_be_used_is_told(void **state)
         { "a rule that is far from all", { "serve", "--rule-severity=x=warn" },
           "--rule-severity: there is no rule 'x'; docs/rules.md lists them" },
         { "a severity that is none", { "serve", "--rule-severity=graph.cycle=maybe" },
-          "--rule-severity: graph.cycle: 'maybe' is not a severity; write deny, warn or off" },
+          "--rule-severity: graph.cycle: 'maybe' is not a severity; write deny, warn, audit or off" },
         { "a rule twice", { "serve", "--rule-severity=graph.cycle=warn,graph.cycle=deny" },
           "--rule-severity: graph.cycle stands twice; keep one of the two" },
         { "what is no Stack cannot pass", { "serve", "--rule-severity=shape.kind=off" },

@@ -13,7 +13,7 @@ static struct json crd(struct arena *arena)
     struct yaml_documents documents;
     struct error err = { 0 };
 
-    stack_crd_write(&text);
+    crd_write(&crds[0], &text);
     if (yaml_read(arena, strbuf_str(&text), &documents, &err) != 0)
         fail_msg("%s", err.text);
     rows_expect_int("one document", documents.count, 1);

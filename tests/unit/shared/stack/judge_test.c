@@ -159,6 +159,11 @@ static void severities_are_configured(void **state)
     rows_expect_str("in full", verdict.warnings.items[0],
                     STR("spec.charts[0].version: 'bad' is neither an exact version nor a range; write "
                         "an exact version such as 1.2.3, or a range such as ^1.2 or >=1.2, <2"));
+    severities.of[RULE_SHAPE_VERSION] = SEVERITY_AUDIT;
+    verdict = stack_judge(arena, object, none, &facts, &severities);
+    rows_expect("a rule that is audited", verdict.allowed && verdict.warnings.count == 0,
+                "nothing is told");
+    rows_expect_int("but it is found", verdict.problems.list.count, 1);
     severities.of[RULE_SHAPE_VERSION] = SEVERITY_OFF;
     verdict = stack_judge(arena, object, none, &facts, &severities);
     rows_expect("a rule that is off", verdict.allowed && verdict.warnings.count == 0, "nothing is told");

@@ -66,7 +66,7 @@ static void explains_each_condition_that_it_gives(void **state)
     struct scene s = a_scene(arena, "db", "\"security\":\"enabled\",\"observability\":\"enabled\"");
     struct strbuf crd = strbuf_new(arena, 4096);
 
-    stack_crd_write(&crd);
+    crd_write(&crds[0], &crd);
 
     ptrdiff_t at = str_find(strbuf_str(&crd), STR("description: \"Accepted, "), 0);
     struct str rest = at < 0 ? STR("") : str_slice(strbuf_str(&crd), (size_t)at, crd.len);

@@ -1,0 +1,37 @@
+/* crds.c: Herd's kinds, for their definitions. */
+#include "stack/crd.h"
+
+static const struct status_row stack_status[] = {
+#define STATUS(depth, name, kind, help) { depth, name, STATUS_##kind, help },
+#include "stack/status_fields.def"
+#undef STATUS
+    { 0 },
+};
+
+static const struct crd_column stack_columns[] = {
+    { "Phase", "string", ".status.phase", "Pending, Deploying, Deployed, Failed or Deleting", 0 },
+    { "Clusters", "integer", ".status.clusters", "How many clusters the Stack goes to", 0 },
+    { "Charts", "integer", ".status.charts", "How many charts the Stack has", 0 },
+    { "Age", "date", ".metadata.creationTimestamp", "", 0 },
+    { "Ready", "string", ".status.ready", "Releases deployed, of all that are wanted", 1 },
+    { "Scan", "string", ".status.security.scanStatus", "State of NeuVector's scan", 1 },
+    { "Message", "string", ".status.message", "Why it is in that phase", 1 },
+    { 0 },
+};
+
+const struct crd crds[] = {
+    {
+        .kind = "Stack",
+        .plural = "stacks",
+        .singular = "stack",
+        .short_names = "stk",
+        .namespaced = true,
+        .made_from = "shared/stack/fields.def and status_fields.def",
+        .help = "A Stack: Helm charts, their order and values, and the clusters they go to.",
+        .spec = &fields_of_stack_spec,
+        .status = stack_status,
+        .status_help = "What became of it; written by herd-controller only.",
+        .columns = stack_columns,
+    },
+    { 0 },
+};

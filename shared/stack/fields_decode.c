@@ -1,0 +1,350 @@
+/* fields_decode.c: one reader for all structs, driven by the rows of their tables.
+ *
+ * It goes through the members that the document has, not through the rows, so what nobody knows is
+ * met on the way and what is missing is found by `given`. null stands for absent, as the API server
+ * treats it. A list keeps its indexes: an element that cannot be read leaves an empty one. */
+#include "stack/fields_decode.h"
+
+#include "base/flag.h"
+#include "base/limits.h"
+#include "text/time.h"
+
+#include <inttypes.h>
+
+static const char *kind_with_article(enum json_kind kind)
+{
+    static const char *const names[] = {
+        [JSON_ABSENT] = "nothing",  [JSON_NULL] = "null",       [JSON_BOOL] = "a boolean",
+        [JSON_NUMBER] = "a number", [JSON_STRING] = "a string", [JSON_ARRAY] = "a list",
+        [JSON_OBJECT] = "an object",
+    };
+
+    return names[kind];
+}
+
+static bool is_kind(struct findings *found, const struct field *field, struct json value,
+                    enum json_kind want, const struct path *at)
+{
+    enum json_kind got = json_kind(value);
+
+    if (got == want)
+        return true;
+
+    bool text = want == JSON_STRING && (got == JSON_BOOL || got == JSON_NUMBER);
+
+    finding_add(found, RULE_SHAPE_TYPE, CAUSE_TYPE_INVALID, at,
+                text ? STR("write it in quotes") : STR(""), "must be %s, not %s",
+                field_kind_name(field->kind), kind_with_article(got));
+    return false;
+}
+
+static void decode_string(struct findings *found, const struct field *field, struct json value,
+                          struct str *into, const struct path *at)
+{
+    if (!is_kind(found, field, value, JSON_STRING, at))
+        return;
+
+    struct str text = json_str(value);
+
+    if (text.len < (size_t)field->min && text.len == 0)
+        finding_add(found, RULE_SHAPE_REQUIRED, CAUSE_VALUE_REQUIRED, at,
+                    field->flags & FIELD_REQUIRED ? STR("") : STR("set it, or remove the line"),
+                    "must not be empty");
+    else if (text.len > (size_t)field->max)
+        finding_add(found, RULE_SHAPE_BOUNDS, CAUSE_TOO_LONG, at, STR("shorten it"),
+                    "has %zu characters; at most %" PRId64 " are allowed", text.len, field->max);
+    else
+        *into = text;
+}
+
+static void decode_duration(struct findings *found, const struct field *field, struct json value,
+                            struct str *into, const struct path *at)
+{
+    int64_t ms = 0;
+
+    if (!is_kind(found, field, value, JSON_STRING, at))
+        return;
+    *into = json_str(value);
+    if (!duration_parse(*into, &ms)) {
+        finding_add(found, RULE_SHAPE_DURATION, CAUSE_VALUE_INVALID, at, STR(""),
+                    "'%.*s' is not a Go duration", STR_ARG(finding_shown(found, *into)));
+    } else if (ms < field->min) {
+        struct str least = time_duration(found->arena, field->min);
+
+        finding_add(found, RULE_SHAPE_DURATION, CAUSE_VALUE_INVALID, at, STR("choose a longer one"),
+                    field->min <= 1 ? "%.*s is not positive" : "%.*s is below the least, %.*s",
+                    STR_ARG(finding_shown(found, *into)), STR_ARG(least));
+    } else if (ms > field->max) {
+        struct str most = time_duration(found->arena, field->max);
+
+        finding_add(found, RULE_SHAPE_DURATION, CAUSE_VALUE_INVALID, at,
+                    STR("choose a shorter one"), "%.*s is above the most, %.*s",
+                    STR_ARG(finding_shown(found, *into)), STR_ARG(most));
+    }
+}
+
+static void decode_bool(struct findings *found, const struct field *field, struct json value,
+                        bool *into, const struct path *at)
+{
+    if (json_is(value, JSON_STRING)) {
+        finding_add(found, RULE_SHAPE_TYPE, CAUSE_TYPE_INVALID, at,
+                    STR("write true or false without quotes"), "must be a boolean, not a string");
+        return;
+    }
+    if (is_kind(found, field, value, JSON_BOOL, at))
+        *into = json_bool(value);
+}
+
+static void decode_int(struct findings *found, const struct field *field, struct json value,
+                       int64_t *into, const struct path *at)
+{
+    int64_t number;
+
+    if (!is_kind(found, field, value, JSON_NUMBER, at))
+        return;
+    if (!json_int64(value, &number)) {
+        finding_add(found, RULE_SHAPE_TYPE, CAUSE_TYPE_INVALID, at, STR("write a whole number"),
+                    "%.*s is not a whole number", STR_ARG(finding_shown(found, json_raw(value))));
+        return;
+    }
+    if (number < field->min || number > field->max)
+        finding_add(found, RULE_SHAPE_BOUNDS, CAUSE_VALUE_INVALID, at, STR(""),
+                    "%" PRId64 " is out of bounds; it must be %" PRId64 " to %" PRId64, number,
+                    field->min, field->max);
+    else
+        *into = number;
+}
+
+static void decode_ratio(struct findings *found, const struct field *field, struct json value,
+                         struct str *into, const struct path *at)
+{
+    if (!is_kind(found, field, value, JSON_NUMBER, at))
+        return;
+
+    double ratio = json_double(value);
+
+    if (ratio < (double)field->min || ratio > (double)field->max)
+        finding_add(found, RULE_SHAPE_BOUNDS, CAUSE_VALUE_INVALID, at, STR(""),
+                    "%.*s is out of bounds; it must be %" PRId64 " to %" PRId64,
+                    STR_ARG(finding_shown(found, json_raw(value))), field->min, field->max);
+    else
+        *into = json_raw(value);
+}
+
+static struct str nearest_word(const struct field_words *words, struct str text)
+{
+    struct str_nearest nearest = { .name = text };
+
+    for (uint32_t i = 0; i < words->count; i++)
+        str_nearest_try(&nearest, words->words[i].name);
+    return nearest.found;
+}
+
+static void decode_word(struct findings *found, const struct field *field, struct json value,
+                        unsigned *into, const struct path *at)
+{
+    if (json_is(value, JSON_BOOL)) {
+        /* enabled: true is what people write who know other tools. */
+        struct str words = field_words_shown(found->arena, field->words);
+
+        finding_add(found, RULE_SHAPE_TYPE, CAUSE_TYPE_INVALID, at,
+                    str_fmt(found->arena, "write %.*s", STR_ARG(words)),
+                    "must be a word, not a boolean");
+        return;
+    }
+    if (!is_kind(found, field, value, JSON_STRING, at))
+        return;
+
+    struct str text = json_str(value);
+
+    *into = field_word_value(field->words, text);
+    if (*into == 0)
+        finding_add(found, RULE_SHAPE_ENUM, CAUSE_VALUE_NOT_SUPPORTED, at,
+                    finding_did_you_mean(found, nearest_word(field->words, text)),
+                    "'%.*s' is not one of %.*s", STR_ARG(finding_shown(found, text)),
+                    STR_ARG(field_words_shown(found->arena, field->words)));
+}
+
+/* How many elements of a list or members of a map are read: at most what the row allows. */
+static uint32_t bounded_count(struct findings *found, const struct field *field, struct json value,
+                              const struct path *at)
+{
+    uint32_t count = json_count(value);
+
+    if (field->max && count > field->max) {
+        finding_add(found, RULE_SHAPE_BOUNDS, CAUSE_TOO_MANY, at, STR("remove some"),
+                    "has %u entries; at most %" PRId64 " are allowed", count, field->max);
+        return (uint32_t)field->max;
+    }
+    if (count < (uint32_t)field->min)
+        finding_add(found, RULE_SHAPE_REQUIRED, CAUSE_VALUE_REQUIRED, at, STR("add one"),
+                    "must have at least %" PRId64 " %s", field->min,
+                    field->min == 1 ? "entry" : "entries");
+    return count;
+}
+
+static struct str decode_element(struct findings *found, struct json value, const struct path *at)
+{
+    static const struct field element = { .json = STR_INIT(""), .kind = FIELD_STRING, .min = 1,
+                                          .max = FIELD_ELEMENT_BYTES_MAX, .flags = FIELD_REQUIRED };
+    struct str text = STR("");
+
+    decode_string(found, &element, value, &text, at);
+    return text;
+}
+
+static void decode_strings(struct findings *found, const struct field *field, struct json value,
+                           struct str_list *into, const struct path *at)
+{
+    if (!is_kind(found, field, value, JSON_ARRAY, at))
+        return;
+
+    uint32_t count = bounded_count(found, field, value, at);
+    struct json_iter it = json_iter(value);
+
+    *into = str_list_new(found->arena, count);
+    while (into->count < count && json_next(&it)) {
+        struct path element_at = path_index(at, it.position);
+
+        str_list_push(into, decode_element(found, it.value, &element_at));
+    }
+}
+
+static void decode_labels(struct findings *found, const struct field *field, struct json value,
+                          struct json *into, const struct path *at)
+{
+    static const struct field label = { .json = STR_INIT(""), .kind = FIELD_STRING };
+
+    if (!is_kind(found, field, value, JSON_OBJECT, at))
+        return;
+    *into = value;
+    bounded_count(found, field, value, at);
+
+    struct json_iter it = json_iter(value);
+
+    while (json_next(&it)) {
+        struct path label_at = path_key(at, it.key);
+
+        is_kind(found, &label, it.value, JSON_STRING, &label_at);
+    }
+}
+
+static void decode_structs(struct findings *found, const struct field *field, struct json value,
+                           struct field_list *into, const struct path *at)
+{
+    if (!is_kind(found, field, value, JSON_ARRAY, at))
+        return;
+
+    uint32_t count = bounded_count(found, field, value, at);
+    size_t size = field->of->size;
+    struct json_iter it = json_iter(value);
+
+    *into = (struct field_list){ count ? arena_alloc(found->arena, arena_array_bytes(count, size))
+                                       : NULL,
+                                 0, count, found->arena };
+    while (into->count < count && json_next(&it)) {
+        struct path element_at = path_index(at, it.position);
+
+        fields_decode(found, field->of, it.value, (char *)into->items + size * into->count,
+                      &element_at);
+        into->count++;
+    }
+}
+
+static void decode_field(struct findings *found, const struct field *field, struct json value,
+                         void *into, const struct path *at)
+{
+    switch (field->kind) {
+    case FIELD_STRING:
+        decode_string(found, field, value, into, at);
+        return;
+    case FIELD_DURATION:
+        decode_duration(found, field, value, into, at);
+        return;
+    case FIELD_BOOL:
+        decode_bool(found, field, value, into, at);
+        return;
+    case FIELD_INT:
+        decode_int(found, field, value, into, at);
+        return;
+    case FIELD_RATIO:
+        decode_ratio(found, field, value, into, at);
+        return;
+    case FIELD_WORD:
+        decode_word(found, field, value, into, at);
+        return;
+    case FIELD_STRINGS:
+        decode_strings(found, field, value, into, at);
+        return;
+    case FIELD_LABELS:
+        decode_labels(found, field, value, into, at);
+        return;
+    case FIELD_OBJECT:
+        if (is_kind(found, field, value, JSON_OBJECT, at))
+            *(struct json *)into = value;
+        return;
+    case FIELD_STRUCT:
+        fields_decode(found, field->of, value, into, at);
+        return;
+    case FIELD_STRUCTS:
+        decode_structs(found, field, value, into, at);
+        return;
+    }
+}
+
+static void blame_unknown(struct findings *found, const struct field_table *table, struct str name,
+                          const struct path *up)
+{
+    const struct field *nearest = field_nearest(table, name);
+    struct path at = path_field(up, finding_shown(found, name));
+    struct str way_out = nearest ? finding_did_you_mean(found, nearest->json) : str_of(table->hint);
+
+    finding_add(found, RULE_SHAPE_UNKNOWN_FIELD, CAUSE_VALUE_NOT_SUPPORTED, &at, way_out,
+                "there is no such field");
+}
+
+static void blame_missing(struct findings *found, const struct field_table *table, uint64_t given,
+                          const struct path *up)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct field *field = &table->rows[i];
+
+        if (!(field->flags & FIELD_REQUIRED) || (given >> i & 1))
+            continue;
+
+        struct path at = path_field(up, field->json);
+
+        finding_add(found, RULE_SHAPE_REQUIRED, CAUSE_VALUE_REQUIRED, &at, STR(""), "is required");
+    }
+}
+
+void fields_decode(struct findings *found, const struct field_table *table, struct json object,
+                   void *into, const struct path *at)
+{
+    static const struct field whole = { .json = STR_INIT(""), .kind = FIELD_STRUCT };
+    uint64_t *given = into; /* the first member: fields.c asserts it */
+
+    if (!is_kind(found, &whole, object, JSON_OBJECT, at)) {
+        *given |= FIELD_BROKEN;
+        return;
+    }
+
+    struct json_iter it = json_iter(object);
+
+    while (json_next(&it)) {
+        const struct field *field = field_find(table, it.key);
+
+        if (!field) {
+            blame_unknown(found, table, it.key, at);
+            continue;
+        }
+        if (json_is(it.value, JSON_NULL))
+            continue;
+
+        struct path field_path = path_field(at, field->json);
+
+        *given |= 1ULL << (field - table->rows);
+        decode_field(found, field, it.value, field_at(into, field), &field_path);
+    }
+    blame_missing(found, table, *given, at);
+}

@@ -1,0 +1,17 @@
+/* fields_decode.h: JSON to a struct, by its table of fields. Internal to stack/.
+ *
+ * The same for every kind: wrong types (shape.type), unknown fields with the nearest known one
+ * (shape.unknown-field), words that the field does not take (shape.enum), bounds of the table
+ * (shape.bounds), what is missing (shape.required) go to the findings; the rest is read. */
+#ifndef HERD_STACK_FIELDS_DECODE_H
+#define HERD_STACK_FIELDS_DECODE_H
+
+#include "stack/fields.h"
+#include "stack/finding.h"
+
+/* `into`: a zeroed struct of the table's type. Strings and JSON views borrow from `object`, lists
+ * live in found->arena. */
+void fields_decode(struct findings *found, const struct field_table *table, struct json object,
+                   void *into, const struct path *at);
+
+#endif
