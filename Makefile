@@ -97,7 +97,7 @@ undeploy: ## Take Herd away, its webhook configurations first; CRDs and Stacks s
 	@bash manifests/deploy.sh undeploy
 
 IMAGE_NAME = $(or $(IMAGE),herd)
-IMAGE_TAG = $(or $(TAG),0.1.0)
+IMAGE_TAG = $(or $(TAG),$(shell awk '/herd VERSION/ { print $$3 }' CMakeLists.txt))
 image: build ## An OCI image of both programs: build/image/herd.tar; needs no container engine
 	@bash manifests/image/build.sh $(RELEASE)/bin build/image $(IMAGE_NAME) $(IMAGE_TAG)
 

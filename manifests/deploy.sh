@@ -2,8 +2,9 @@
 # deploy.sh deploy|undeploy|install-crds|uninstall-crds: what `make` calls by these names.
 #
 #   KUBECTL    the kubectl to use (kubectl)          CONTEXT   the kubeconfig's context (its current one)
-#   IMAGE TAG  the image to deploy (herd:0.1.0)      OVERLAY   a kustomize folder instead of the one found fit
-#   TIMEOUT    how long to wait for each part (180s) STACKS    `delete` lets uninstall-crds take Stacks away
+#   IMAGE TAG  the image to deploy (herd, version)   OVERLAY   a kustomize folder instead of the one found fit
+#   TIMEOUT    how long to wait for each part (180s; STACKS    `delete` lets uninstall-crds take Stacks away
+#              for Stacks to go 15m)
 #
 # In whatever place it is interrupted, no webhook configuration is left that calls a server which is not there: it is
 # the last thing that deploy adds, and the first that undeploy takes away. Both can be run again at any time.
@@ -13,24 +14,37 @@ cd "$(dirname "$0")/.."
 mode=${1:?deploy, undeploy, install-crds or uninstall-crds}
 namespace=herd-system
 timeout=${TIMEOUT:-180s}
+version=$(sed -n 's/^project(herd VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+image=${IMAGE:-herd}:${TAG:-$version}
+# By its full name: other people's CRDs have the plural `stacks` too.
+stacks=stacks.herd.suse.com
 crds=manifests/crds/
 configurations="mutatingwebhookconfiguration/herd-webhook validatingwebhookconfiguration/herd-webhook"
 
 k() { ${KUBECTL:-kubectl} ${CONTEXT:+--context "$CONTEXT"} "$@"; }
 say() { printf '%s\n' "$*"; }
 fail() { printf 'deploy.sh: %s\n' "$*" >&2; exit 1; }
-has_crd() { k get customresourcedefinition "$1" >/dev/null 2>&1; }
+
+# has_crd NAME: a cluster that can not be asked is not one without it: that ends here.
+has_crd() {
+  local found
+  found=$(k get customresourcedefinition "$1" --ignore-not-found -o name) ||
+    fail "whether the cluster has the CRD $1 can not be asked; kubectl says why, above"
+  [ -n "$found" ]
+}
+
+# TIMEOUT as kubectl takes it, 1h30m or 90s, in seconds.
+[[ $timeout =~ ^(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?$ && -n $timeout ]] ||
+  fail "TIMEOUT=$timeout is not a duration such as 180s, 3m or 1h"
+timeout_s=$((10#${BASH_REMATCH[2]:-0} * 3600 + 10#${BASH_REMATCH[4]:-0} * 60 + 10#${BASH_REMATCH[6]:-0}))
 
 find_overlay() {
   if [ -n "${OVERLAY:-}" ]; then
     echo "$OVERLAY"
   elif has_crd certificates.cert-manager.io; then
     echo manifests/overlays/cert-manager
-  elif [ -d manifests/overlays/own-ca ]; then
-    echo manifests/overlays/own-ca
   else
-    fail "cert-manager is not installed in this cluster, and the webhook needs a certificate: install cert-manager, or" \
-      "name a kustomize folder of yours that brings the Secret herd-webhook-tls and the caBundle (OVERLAY=folder)"
+    echo manifests/overlays/own-ca
   fi
 }
 
@@ -42,24 +56,42 @@ select_kinds() {
 }
 webhook_kinds="MutatingWebhookConfiguration ValidatingWebhookConfiguration"
 
+# Of an overlay that names an image of its own, IMAGE and TAG would change nothing.
 render() {
-  k kustomize "$1" | sed "s|image: herd:0.1.0\$|image: ${IMAGE:-herd}:${TAG:-0.1.0}|"
+  local objects
+  objects=$(k kustomize "$1" | sed "s|image: herd:$version\$|image: $image|") || return
+  [ -z "${IMAGE:-}${TAG:-}" ] || grep -qF "image: $image" <<<"$objects" ||
+    fail "$1 names an image of its own: change it there, and leave IMAGE and TAG out"
+  printf '%s\n' "$objects"
 }
 
-# until_true SECONDS WHAT COMMAND...
-until_true() {
-  local deadline=$((SECONDS + $1)) what=$2
-  shift 2
-  until "$@"; do
-    ((SECONDS < deadline)) || fail "$what: not within the time; kubectl -n $namespace get pods,events says more"
-    sleep 1
-  done
+# runs DEPLOYMENT: waits for it.
+runs() {
+  k -n "$namespace" rollout status "deployment/$1" --timeout="$timeout" && return
+  tell_without_rancher
+  fail "$1 does not run yet; kubectl -n $namespace get pods,events says why, and make deploy goes on from here"
+}
+
+tell_without_rancher() {
+  local found
+  found=$(k -n "$namespace" get secret herd-rancher --ignore-not-found -o name 2>/dev/null) || return 0
+  [ -n "$found" ] ||
+    say "The controller waits for the Secret herd-rancher, which says where Rancher is: docs/install.md"
 }
 
 ca_injected() {
   local what
   for what in $configurations; do
     [ -n "$(k get "$what" -o 'jsonpath={.webhooks[0].clientConfig.caBundle}')" ] || return 1
+  done
+}
+
+await_ca() {
+  local deadline=$((SECONDS + timeout_s))
+  until ca_injected; do
+    ((SECONDS < deadline)) || fail "nobody has written the CA of the webhook's certificate into its configurations yet:" \
+      "is cert-manager's cainjector running, or, with Herd's own CA, does the controller hold its Lease?"
+    sleep 1
   done
 }
 
@@ -71,47 +103,53 @@ install_crds() {
 deploy() {
   local overlay objects
   overlay=$(find_overlay)
-  say "Deploying ${IMAGE:-herd}:${TAG:-0.1.0} with $overlay"
   objects=$(render "$overlay")
+  say "Deploying $image with $overlay"
   install_crds
   select_kinds 0 "$webhook_kinds" <<<"$objects" | k apply -f -
-  k -n "$namespace" get secret herd-rancher >/dev/null 2>&1 ||
-    say "The controller waits for the Secret herd-rancher, which says where Rancher is: docs/install.md"
-  k -n "$namespace" rollout status deployment/herd-webhook --timeout="$timeout"
+  tell_without_rancher
+  runs herd-webhook
   select_kinds 1 "$webhook_kinds" <<<"$objects" | k apply -f -
-  until_true "${timeout%s}" "the CA of the webhook's certificate in its configuration" ca_injected
-  k -n "$namespace" rollout status deployment/herd-controller --timeout="$timeout"
+  await_ca
+  runs herd-controller
   say "Herd runs. kubectl apply -f examples/test-stack.yaml is a first Stack."
 }
 
+# Of each overlay of ours, whichever it was that came: cert-manager's kinds only where there are such.
+all_objects() {
+  local rights
+  k kustomize manifests/overlays/own-ca || return
+  for rights in manifests/components/*/rbac.yaml; do
+    echo ---
+    cat "$rights"
+  done
+  ! has_crd certificates.cert-manager.io || { echo --- && k kustomize certs; }
+}
+
 undeploy() {
-  local overlay objects
+  local objects
   # Waits until they are gone: from then on nothing of Herd's stands in anybody's way.
   # shellcheck disable=SC2086
   k delete --ignore-not-found --timeout="$timeout" $configurations
-  overlay=${OVERLAY:-}
-  if [ -z "$overlay" ]; then
-    overlay=manifests
-    has_crd certificates.cert-manager.io && overlay=manifests/overlays/cert-manager
-  fi
-  objects=$(k kustomize "$overlay" | select_kinds 0 "$webhook_kinds Namespace")
+  objects=$(if [ -n "${OVERLAY:-}" ]; then k kustomize "$OVERLAY"; else all_objects; fi)
+  objects=$(select_kinds 0 "$webhook_kinds Namespace" <<<"$objects")
   k delete --ignore-not-found --timeout="$timeout" -f - <<<"$objects"
   k delete --ignore-not-found --timeout="$timeout" namespace "$namespace"
-  if has_crd stacks.herd.suse.com; then
+  if has_crd "$stacks"; then
     say "Herd is gone. Its CRDs and Stacks stay, and so does what they deployed; make uninstall-crds takes Stacks away."
   fi
 }
 
 uninstall_crds() {
-  local stacks
-  has_crd stacks.herd.suse.com || { say "there are no CRDs of Herd's"; return; }
-  stacks=$(k get stacks -A --no-headers 2>/dev/null | wc -l)
-  if [ "$stacks" -gt 0 ] && [ "${STACKS:-}" != delete ]; then
-    fail "there are $stacks Stacks. Deleting the CRD deletes them, and then their charts on every cluster, or, where no" \
+  local count
+  has_crd "$stacks" || { say "there are no CRDs of Herd's"; return; }
+  count=$(k get "$stacks" -A -o name | wc -l)
+  if [ "$count" -gt 0 ] && [ "${STACKS:-}" != delete ]; then
+    fail "Stacks are left: $count. Deleting the CRD deletes them, and then their charts on every cluster, or, where no" \
       "controller runs, waits for one. If that is meant: make uninstall-crds STACKS=delete"
   fi
   # While the controller runs: it takes the charts down in order, and then lets each Stack go.
-  [ "$stacks" = 0 ] || k delete stacks -A --all --timeout="${TIMEOUT:-15m}"
+  [ "$count" = 0 ] || k delete "$stacks" -A --all --timeout="${TIMEOUT:-15m}"
   k delete --ignore-not-found --timeout="$timeout" -f "$crds"
 }
 

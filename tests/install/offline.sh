@@ -10,6 +10,33 @@ version=$(sed -n 's/^project(herd VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 is "$(kubectl kustomize manifests 2>/dev/null | sed -n 's/^ *image: //p' | sort -u)" "herd:$version"
 is "$(sed -n 's/^\(version\|appVersion\): //p' manifests/chart/Chart.yaml | sort -u)" "$version"
 
+row "a cluster that can not be asked, or a context that is not there, is an error and no answer"
+kubectl config --kubeconfig "$state/away" set-cluster away --server https://127.0.0.1:1 >/dev/null
+kubectl config --kubeconfig "$state/away" set-context away --cluster away >/dev/null
+for context in away nowhere; do
+  for what in install-crds uninstall-crds deploy undeploy; do
+    refused env KUBECONFIG="$state/away" CONTEXT="$context" make -s "$what"
+    says_not "there are no CRDs"
+    says_not "Deploying"
+  done
+done
+says "nowhere"
+
+row "a time that is none is refused before anything is done"
+for time in 3 soon -1s 1d; do
+  refused env KUBECONFIG="$state/away" CONTEXT=away TIMEOUT="$time" make -s deploy
+  says "TIMEOUT=$time is not a duration"
+done
+
+row "an overlay that names an image of its own, and IMAGE or TAG, are not silently one of the two"
+mkdir -p "$state/pinned"
+cat >"$state/pinned/kustomization.yaml" <<YAML
+resources: [$(realpath --relative-to "$state/pinned" manifests/overlays/own-ca)]
+images: [{name: herd, newName: registry.example.com/herd, newTag: "1"}]
+YAML
+refused env KUBECONFIG="$state/away" CONTEXT=away OVERLAY="$state/pinned" TAG=2 make -s deploy
+says "names an image of its own"
+
 row "each flag that a Deployment gives is one that its program has"
 for program in herd-webhook herd-controller; do
   kubectl kustomize manifests 2>/dev/null | awk -v RS='---\n' -v name="name: $program\n" \

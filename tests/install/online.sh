@@ -71,13 +71,31 @@ eventually kubectl auth can-i list secrets --as "$account"
 refused kubectl auth can-i list secrets -n kube-system --as "$account"
 refused kubectl auth can-i '*' '*' --as system:serviceaccount:herd-system:herd-webhook
 
+# nothing_left: of Herd, but the CRDs.
+nothing_left() {
+  is "$(kubectl get clusterrole,clusterrolebinding,priorityclass,flowschema,prioritylevelconfiguration,namespace,\
+validatingadmissionpolicy,validatingadmissionpolicybinding,mutatingwebhookconfiguration,validatingwebhookconfiguration \
+    -o name | grep herd || true)" ""
+  ok kubectl get crd stacks.herd.suse.com
+}
+
 row "make undeploy takes all of it away but the CRDs; a second time it finds nothing to do"
 ok make -s undeploy
-is "$(kubectl get clusterrole,clusterrolebinding,priorityclass,flowschema,prioritylevelconfiguration,namespace,\
-validatingadmissionpolicy,validatingadmissionpolicybinding,mutatingwebhookconfiguration,validatingwebhookconfiguration \
-  -o name | grep herd || true)" ""
-ok kubectl get crd stacks.herd.suse.com
+nothing_left
 ok make -s undeploy
+
+row "so it does with an overlay and a component that it is not told of"
+{ kubectl kustomize manifests/overlays/own-ca; echo ---; cat manifests/components/known-clusters/rbac.yaml; } >"$state/more.yaml"
+ok kubectl apply -f "$state/more.yaml"
+ok make -s undeploy
+nothing_left
+
+row "who may not ask for CRDs is not taken for somebody without cert-manager"
+refused env KUBECTL="kubectl --as nobody" make -s deploy
+says "cannot get resource"
+says_not Deploying
+refused env KUBECTL="kubectl --as nobody" make -s uninstall-crds
+says_not "there are no CRDs"
 
 # killed_at MODE N WHEN: run deploy.sh and kill it, with its kubectl, at the Nth call of kubectl: before it or after it took
 # effect. 1 when there is no such call any more.
@@ -123,6 +141,11 @@ done
 ok no_dead_end
 eventually field_has "${configurations[1]}" '{.webhooks[0].clientConfig.caBundle}' LS0t
 
+row "deployed again with IMAGE and TAG, both Deployments run that image"
+ok make -s deploy IMAGE=registry.example.com:5000/team/herd TAG=9
+is "$(kubectl -n herd-system get deployments -o 'jsonpath={.items[*].spec.template.spec.containers[*].image}')" \
+  "registry.example.com:5000/team/herd:9 registry.example.com:5000/team/herd:9"
+
 row "so does undeploy"
 n=1
 while killed_at undeploy $n before; do
@@ -133,12 +156,22 @@ done
 ok no_dead_end
 refused kubectl get namespace herd-system
 
-row "CRDs are not taken away while there are Stacks, unless that is said"
+row "CRDs are not taken away while there are Stacks, unless that is said; those of others with that plural stay"
 ok kubectl apply -f examples/test-stack.yaml
+sed -n '/^apiVersion/,$p' manifests/crds/herd.suse.com_stacks.yaml | sed 's/herd\.suse\.com/another.example.com/' |
+  kubectl create -f - >/dev/null
+ok kubectl wait --for=condition=Established --timeout=30s crd/stacks.another.example.com
+theirs() { sed 's/herd\.suse\.com/another.example.com/' examples/test-stack.yaml | kubectl apply -f -; }
+eventually theirs
+first_in_discovery() { [ "$(kubectl get stacks -o name)" = stack.another.example.com/test-stack ]; }
+eventually first_in_discovery
 refused make -s uninstall-crds
+says "Stacks are left: 1"
 says "STACKS=delete"
 ok make -s uninstall-crds STACKS=delete
 refused kubectl get crd stacks.herd.suse.com
+ok kubectl get stacks.another.example.com test-stack
+ok kubectl delete crd stacks.another.example.com
 
 row "helm installs the chart and waits until it runs"
 ok helm install herd "$chart" -n herd-system --create-namespace --wait --timeout 90s \
