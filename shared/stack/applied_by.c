@@ -52,9 +52,10 @@ struct str applied_by_name(struct arena *arena, struct str username)
 
 /* --- did the spec change? --- */
 
-/* False only if something that both have differs. Defaults add members to objects and nothing else,
- * so two that disagree differ however they are defaulted. Members are met in the order of their
- * names, as the API server writes them; out of order some are missed, and the answer is true. */
+/* False only if something that both have differs. Defaults add members to objects, also in place of
+ * a null, and nothing else, so two that disagree differ however they are defaulted. Members are met
+ * in the order of their names, as the API server writes them; out of order some are missed, and the
+ * answer is true. */
 static bool agree(struct json a, struct json b);
 
 static bool members_agree(struct json a, struct json b)
@@ -79,6 +80,8 @@ static bool agree(struct json a, struct json b)
     struct json_iter y = json_iter(b);
     bool same = json_count(a) == json_count(b);
 
+    if (json_is(a, JSON_NULL) || json_is(b, JSON_NULL))
+        return true;
     if (json_is(a, JSON_OBJECT) && json_is(b, JSON_OBJECT))
         return members_agree(a, b);
     if (!json_is(a, JSON_ARRAY) || !json_is(b, JSON_ARRAY))

@@ -18,6 +18,10 @@
     "\",\"namespace\":\"db\",\"releaseName\":\"db\",\"wait\":true,\"timeout\":\"10m\"}]}"
 #define SHORT                                                                                      \
     "{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-1\"]},\"charts\":[{" CHART "}]}"
+/* Members in the order of their names, as the API server writes them. */
+#define SORTED(name)                                                                              \
+    "{\"charts\":[{\"name\":\"db\",\"releaseName\":" name ",\"repo\":\"https://x.io\",\"version\":\"1.0.0\"}]," \
+    "\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-1\"]}}"
 #define SHORTER_BY_ENV                                                                             \
     "{\"targets\":{\"clusterIds\":[\"c-1\"]},\"charts\":[{" CHART "}]}"
 
@@ -58,6 +62,12 @@ static const struct {
     { "and so is a stored one that had none", { BY("bob"), SHORT }, { BY("bob"), FULL("1.0.0") },
       "ann", "bob" },
     { "or has none yet", { BY("bob"), SHORT }, { BY("bob"), SHORT }, "ann", "bob" },
+    { "a null where the default comes is the same spec", { BY("bob"), SORTED("null") },
+      { BY("bob"), SORTED("\"db\"") }, "ann", "bob" },
+    { "also where it came before", { BY("bob"), SORTED("\"db\"") }, { BY("bob"), SORTED("null") },
+      "ann", "bob" },
+    { "a null where another value was is a change", { BY("bob"), SORTED("\"x\"") },
+      { BY("bob"), SORTED("null") }, "ann", "ann" },
     { "a default that was another value is a change", { BY("bob"), FULL("1.0.1") },
       { BY("bob"), SHORT }, "ann", "ann" },
     { "a field less is a change where it has no default", { BY("bob"), SHORT },
