@@ -32,7 +32,8 @@ struct arena {
     struct block *newest;
     size_t budget;
     size_t used;
-    size_t fail_at;
+    size_t fail_at;  /* allocations to go; 0 = none fails */
+    bool fails_on;   /* it stays at the last one */
     bool secret;
     struct deferred *deferred; /* newest first */
     jmp_buf *escape; /* where work that passes the budget is abandoned to; NULL outside arena_run */
@@ -112,8 +113,11 @@ static _Noreturn void over_budget(struct arena *arena)
 
 static void charge(struct arena *arena, size_t bytes)
 {
-    if (arena->fail_at && --arena->fail_at == 0)
+    if (arena->fail_at == 1) {
+        arena->fail_at = arena->fails_on;
         over_budget(arena);
+    }
+    arena->fail_at -= arena->fail_at > 0;
     if (arena->budget && bytes > arena->budget - arena->used)
         over_budget(arena);
     arena->used += bytes;
@@ -234,6 +238,13 @@ int arena_run(struct arena *arena, void (*work)(void *context), void *context)
 void arena_fail_at(struct arena *arena, size_t nth)
 {
     arena->fail_at = nth;
+    arena->fails_on = false;
+}
+
+void arena_fail_from(struct arena *arena, size_t nth)
+{
+    arena->fail_at = nth;
+    arena->fails_on = true;
 }
 
 size_t arena_array_bytes(size_t count, size_t size)

@@ -51,8 +51,10 @@ void arena_defer(struct arena *arena, void (*release)(void *held), void *held);
  * other threads' work. */
 struct arena *arena_beside(struct arena *arena);
 
-/* For tests: the `nth` allocation from now (1 is the next) behaves as if it passed the budget. */
+/* For tests: the `nth` allocation from now (1 is the next) behaves as if it passed the budget; with
+ * arena_fail_from all after it do so too, until either is called again (0: none fails). */
 void arena_fail_at(struct arena *arena, size_t nth);
+void arena_fail_from(struct arena *arena, size_t nth);
 
 #define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define arena_array(arena, type, count)                                                            \

@@ -13,9 +13,24 @@
 #include <pcre2.h>
 
 struct regex {
+    pcre2_general_context *memory;
     pcre2_code *code;
     pcre2_match_context *limits; /* read only once it is made */
 };
+
+/* Memory of ours, which ends the process instead of failing: else a pattern or an answer would be
+ * called wrong for want of memory. */
+static void *take_memory(size_t bytes, void *none)
+{
+    (void)none;
+    return mem_resize(NULL, bytes);
+}
+
+static void give_memory(void *held, void *none)
+{
+    (void)none;
+    mem_free(held);
+}
 
 static void name_compile_error(struct str pattern, int code, PCRE2_SIZE offset, struct error *err)
 {
@@ -56,9 +71,9 @@ struct regex *regex_create(struct str pattern, struct error *err)
         return NULL;
     }
     regex = mem_new(struct regex);
-    context = pcre2_compile_context_create(NULL);
-    if (!context)
-        mem_exhausted("pattern");
+    regex->memory = pcre2_general_context_create(take_memory, give_memory, NULL);
+    regex->limits = pcre2_match_context_create(regex->memory);
+    context = pcre2_compile_context_create(regex->memory);
     pcre2_set_parens_nest_limit(context, 32);
     regex->code = pcre2_compile((PCRE2_SPTR)(pattern.at ? pattern.at : ""), pattern.len, options,
                                 &code, &offset, context);
@@ -71,9 +86,6 @@ struct regex *regex_create(struct str pattern, struct error *err)
         return NULL;
     /* Fails where the machine has no JIT: the interpreter then matches, within the same limits. */
     (void)pcre2_jit_compile(regex->code, PCRE2_JIT_COMPLETE);
-    regex->limits = pcre2_match_context_create(NULL);
-    if (!regex->limits)
-        mem_exhausted("pattern");
     pcre2_set_match_limit(regex->limits, LIMIT_REGEX_MATCH);
     pcre2_set_depth_limit(regex->limits, LIMIT_REGEX_MATCH);
     pcre2_set_heap_limit(regex->limits, LIMIT_REGEX_HEAP / 1024);
@@ -86,6 +98,7 @@ void regex_free(struct regex *regex)
         return;
     pcre2_match_context_free(regex->limits);
     pcre2_code_free(regex->code);
+    pcre2_general_context_free(regex->memory);
     mem_free(regex);
 }
 
@@ -97,9 +110,7 @@ enum regex_answer regex_match(const struct regex *regex, struct str subject)
 
     if (subject.len > LIMIT_REGEX_SUBJECT)
         return REGEX_LIMIT;
-    data = pcre2_match_data_create(1, NULL);
-    if (!data)
-        mem_exhausted("pattern match");
+    data = pcre2_match_data_create(1, regex->memory);
     result = pcre2_match(regex->code, text, subject.len, 0, 0, data, regex->limits);
     /* The JIT has 32 KiB of stack; the interpreter has the heap limit. */
     if (result == PCRE2_ERROR_JIT_STACKLIMIT)

@@ -90,6 +90,19 @@ static void each_allocation_can_be_the_one_that_fails(void **state)
     (void)state;
 }
 
+static void from_one_on_all_allocations_can_fail(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+
+    arena_fail_from(arena, 3);
+    rows_expect_int("the third", arena_run(arena, allocate_in_steps, arena), -1);
+    rows_expect_int("and the first after it", arena_run(arena, allocate_in_steps, arena), -1);
+    rows_expect_int("two were made", (int64_t)arena_used(arena), 2 * 112);
+    arena_fail_at(arena, 0);
+    rows_expect_int("until it is over", arena_run(arena, allocate_in_steps, arena), 0);
+    (void)state;
+}
+
 struct nested {
     struct arena *arena;
     int inner;
@@ -158,6 +171,7 @@ int main(void)
         cmocka_unit_test(the_newest_allocation_grows_in_place),
         cmocka_unit_test(work_that_passes_its_budget_is_abandoned),
         cmocka_unit_test(each_allocation_can_be_the_one_that_fails),
+        cmocka_unit_test(from_one_on_all_allocations_can_fail),
         cmocka_unit_test(runs_nest),
         cmocka_unit_test(lists_keep_what_was_pushed),
         cmocka_unit_test(secrets_are_gone_after_a_reset),

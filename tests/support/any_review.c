@@ -1,0 +1,234 @@
+/* any_review.c: tables of what is sent, and a choice among them. */
+#include "support/rows.h"
+
+#include "support/any_review.h"
+
+#include "support/any_stack.h"
+#include "support/files.h"
+#include "support/review_builder.h"
+#include "support/stack_builder.h"
+#include "text/yaml.h"
+
+/* --- what reviews are judged by --- */
+
+static bool get_stack(void *context, struct arena *arena, struct str namespace_, struct str name,
+                      struct str_list *ret_depends_on)
+{
+    struct str_list needs = str_list_new(arena, 1);
+
+    (void)context, (void)namespace_;
+    if (!str_eq(name, STR("a")))
+        return false;
+    str_list_push(&needs, STR("s"));
+    *ret_depends_on = needs;
+    return true;
+}
+
+void review_world_begin(struct review_world *world, struct arena *arena)
+{
+    struct json labels = test_json(arena, STR("{\"gpu\":\"true\",\"env\":\"prod\"}"));
+
+    world->facts = (struct facts){ .clusters_known = true,
+                                   .clusters = fact_clusters_new(arena, 2),
+                                   .stacks = { get_stack, NULL } };
+    fact_clusters_push(&world->facts.clusters,
+                       (struct fact_cluster){ STR("c-m-gpu01"), STR("gpu01"), labels, true, false });
+    world->severities = rule_severities_default();
+    world->context = (struct review_context){ &world->facts, &world->severities };
+}
+
+/* --- the examples --- */
+
+static void add_examples(struct arena *arena, const char *folder, struct review_examples *all)
+{
+    struct str_list names = test_files(arena, folder, ".yaml");
+
+    for (uint32_t i = 0; i < names.count; i++) {
+        const char *path = str_fmt(arena, "%s/%.*s", folder, STR_ARG(names.items[i])).at;
+        struct yaml_documents documents;
+        struct error err;
+
+        if (yaml_read(arena, test_file(arena, path), &documents, &err) < 0)
+            fail_msg("%s: %s", path, err.text);
+        for (uint32_t k = 0; k < documents.count; k++) {
+            struct json object = test_json(arena, documents.items[k].json);
+
+            if (str_eq(json_str(json_get(object, STR("kind"))), STR("Stack")))
+                review_examples_push(all, (struct review_example){ path, documents.items[k].json });
+        }
+    }
+}
+
+struct review_examples review_examples_read(struct arena *arena)
+{
+    static const char *const folders[] = { "examples", "examples/accepted", "examples/defaulted",
+                                           "examples/rejected" };
+    struct review_examples all = review_examples_new(arena, 64);
+
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+        add_examples(arena, folders[i], &all);
+    rows_expect("there are examples of all kinds", all.count > 30, "more than 30 Stacks");
+    return all;
+}
+
+/* --- hostile ones --- */
+
+#define STACK_OF(metadata, spec)                                                                   \
+    "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":" metadata ",\"spec\":" spec "}"
+#define CHARTS(charts) "{\"targets\":{\"clusterIds\":[\"c-m-1\"]},\"charts\":" charts "}"
+#define CHART(more) "{\"name\":\"a\",\"repo\":\"https://x.io\",\"version\":\"1.2.3\"" more "}"
+
+static const char *const hostile_objects[] = {
+    "null",
+    "[]",
+    "\"Stack\"",
+    "{}",
+    STACK_OF("null", "null"),
+    STACK_OF("[]", "[]"),
+    STACK_OF("{}", CHARTS("[" CHART("") "]")),
+    STACK_OF("{\"annotations\":[]}", CHARTS("[" CHART("") "]")),
+    STACK_OF("{\"annotations\":{\"herd.suse.com/last-applied-by\":\"root\"}}", CHARTS("[" CHART("") "]")),
+    STACK_OF("{\"annotations\":{\"herd.suse.com/last-applied-by\":{}}}", CHARTS("[" CHART("") "]")),
+    STACK_OF("{\"labels\":\"x\"}", CHARTS("[" CHART("") "]")),
+    STACK_OF("{\"labels\":{\"a/b/c\":[]}}", CHARTS("[" CHART("") "]")),
+    STACK_OF("{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"}", CHARTS("7")),
+    STACK_OF("{\"name\":\"\\u001b[2J\\r\\n\"}", CHARTS("[" CHART("") "]")),
+    STACK_OF("{\"name\":\"s\"}", "{\"\\u001b[31m\":1,\"a/b~c\":{},\"\":[]}"),
+    STACK_OF("{\"name\":\"s\"}", CHARTS("[" CHART("") "," CHART("") "]")),
+    STACK_OF("{\"name\":\"s\"}", CHARTS("[" CHART(",\"dependsOn\":[\"a\"]") "]")),
+    STACK_OF("{\"name\":\"s\"}", CHARTS("[null,[],{},\"a\",1e999,true]")),
+    STACK_OF("{\"name\":\"s\"}", CHARTS("[" CHART(",\"timeout\":\"-1h\"") "]")),
+    STACK_OF("{\"name\":\"s\"}", CHARTS("[" CHART(",\"values\":{\"inline\":{\"a\":1e400}}") "]")),
+    STACK_OF("{\"name\":\"s\"}",
+             CHARTS("[" CHART(",\"values\":{\"inline\":{\"\\ud83d\\ude00\":-0.0,\"nvidia.com/gpu\":[]}}") "]")),
+    STACK_OF("{\"name\":\"s\"}", CHARTS("[" CHART(",\"releaseName\":\"../../x\"") "]")),
+    STACK_OF("{\"name\":\"s\"}", CHARTS("[" CHART(",\"namespace\":\"kube-system\"") "]")),
+    STACK_OF("{\"name\":\"s\"}", "{\"targets\":{\"clusterIds\":[\"local\",\"../local\",\"%2e%2e\",\"\"]},"
+                                 "\"charts\":[" CHART("") "]}"),
+    STACK_OF("{\"name\":\"s\"}", "{\"targets\":{\"selector\":{\"matchExpressions\":[{\"key\":\"a\","
+                                 "\"operator\":\"In\"}]}},\"charts\":[" CHART("") "]}"),
+    STACK_OF("{\"name\":\"s\"}", "{\"dependsOn\":[{\"name\":\"a\"},{\"name\":\"s\"}],\"targets\":{\"clusterIds\":"
+                                 "[\"c-1\"]},\"charts\":[" CHART("") "]}"),
+    "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"kind\":\"Pod\"}",
+    "{\"apiVersion\":\"herd.suse.com/v2\",\"kind\":\"Stack\"}",
+    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
+    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+};
+
+static const char *const operations[] = { "CREATE", "CREATE", "UPDATE", "UPDATE", "UPDATE", "DELETE", "CONNECT", "" };
+
+static const char *const usernames[] = {
+    "\"ann\"", "\"ann\"", "\"system:serviceaccount:a:b\"", "\"\"", "null", "7", "\"\\u001b[31mroot\\n\"",
+    "\"\\\\x1b\\\\...\"", "\"\\u00e4\\ud83d\\ude00\"",
+};
+
+/* What is put in: bytes that mean something to a reader of JSON, and some that never should. */
+static const char *const pieces[] = {
+    "{", "}", "[", "]", "\"", ",", ":", "0", "-", "null", "true", "\\", "\\u0000", "\\ud800", "\n", "\x01", "\xff",
+    "\xc3", "\xef\xbb\xbf", "1e999", "[[[[[[[[", "\"a\":1,", "\"spec\":{},", "\"uid\":\"x\",", "{\"charts\":[]}",
+    "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\",", "\"allowed\":true,", "\"subResource\":\"status\",",
+    "\"dryRun\":true,", "\"operation\":\"DELETE\",",
+};
+
+#define ANY_OF(rng, table) (table)[rng_below((rng), sizeof(table) / sizeof((table)[0]))]
+
+static struct str mutated(struct arena *arena, struct rng *rng, struct str text)
+{
+    size_t at = (size_t)rng_below(rng, text.len);
+    size_t gone = (size_t)rng_below(rng, rng_below(rng, 4) ? 3 : 200);
+    struct str piece = STR("");
+    char flipped;
+
+    switch (rng_below(rng, 3)) {
+    case 0:
+        flipped = (char)(text.at[at] ^ (1 << rng_below(rng, 8)));
+        piece = str_make(&flipped, 1);
+        gone = 1;
+        break;
+    case 1:
+        break;
+    default:
+        piece = str_of(ANY_OF(rng, pieces));
+        gone = 0;
+        break;
+    }
+
+    struct strbuf out = strbuf_new(arena, text.len + piece.len);
+
+    strbuf_put(&out, str_slice(text, 0, at));
+    strbuf_put(&out, piece);
+    strbuf_put(&out, str_slice(text, at + gone, text.len));
+    return strbuf_str(&out);
+}
+
+static struct str any_object(struct arena *arena, struct rng *rng, const struct review_examples *examples)
+{
+    switch (rng_below(rng, 4)) {
+    case 0:
+        return str_of(ANY_OF(rng, hostile_objects));
+    case 1:
+        if (examples->count)
+            return examples->items[rng_below(rng, examples->count)].json;
+        /* fall through */
+    default:
+        return any_stack(arena, rng);
+    }
+}
+
+/* Often the object as it is or nearly, as most updates are. */
+static struct str any_old(struct arena *arena, struct rng *rng, const struct review_examples *examples,
+                          struct str object)
+{
+    switch (rng_below(rng, 4)) {
+    case 0:
+        return STR("null");
+    case 1:
+        return object;
+    case 2:
+        return mutated(arena, rng, object);
+    default:
+        return any_object(arena, rng, examples);
+    }
+}
+
+struct str any_review(struct arena *arena, struct rng *rng, const struct review_examples *examples)
+{
+    const char *operation = ANY_OF(rng, operations);
+    struct str username = str_of(ANY_OF(rng, usernames));
+    struct str object = any_object(arena, rng, examples);
+    struct str old = any_old(arena, rng, examples, object);
+    struct str review = a_review_by(arena, "c2c1b7e0-6f4b-4f2c-9b0e-5d8f3c1a7e21", operation, username, object, old);
+
+    for (uint64_t n = rng_below(rng, 9); n > 5; n--)
+        review = mutated(arena, rng, review);
+    return review;
+}
+
+struct str review_number(struct arena *arena, const struct review_examples *examples, uint64_t n)
+{
+    struct rng rng = rng_from_seed(n);
+
+    if (n < examples->count)
+        return a_review(arena, "u", "CREATE", examples->items[n].json, STR("null"));
+    return any_review(arena, &rng, examples);
+}
+
+/* --- one review --- */
+
+static void answer(void *context)
+{
+    struct review_attempt *attempt = context;
+
+    attempt->result = review_answer(attempt->arena, attempt->route, attempt->body,
+                                    &attempt->world->context, &attempt->outcome, &attempt->err);
+}
+
+struct review_attempt review_attempt(const struct review_world *world, struct arena *arena,
+                                     enum review_route route, struct str body)
+{
+    struct review_attempt attempt = { .world = world, .arena = arena, .route = route, .body = body };
+
+    if (arena_run(arena, answer, &attempt) < 0)
+        attempt.result = REVIEW_ABANDONED;
+    return attempt;
+}

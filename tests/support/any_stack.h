@@ -1,0 +1,12 @@
+/* any_stack.h: generated Stacks, as JSON. */
+#ifndef HERD_TESTS_SUPPORT_ANY_STACK_H
+#define HERD_TESTS_SUPPORT_ANY_STACK_H
+
+#include "base/rng.h"
+#include "base/str.h"
+
+/* Mostly right, now and then wrong, sometimes with members of another type. Equal seeds give equal
+ * Stacks. */
+struct str any_stack(struct arena *arena, struct rng *rng);
+
+#endif
