@@ -21,7 +21,7 @@ etcd go.etcd.io/etcd/server/v3 go.etcd.io/etcd/server/v3
 kube-apiserver k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-apiserver $kubernetes_flags
 kube-controller-manager k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-controller-manager $kubernetes_flags
 kube-scheduler k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-scheduler $kubernetes_flags
-kubectl k8s.io/kubernetes k8s.io/kubernetes/cmd/kubectl $kubernetes_flags
+kubectl k8s.io/kubernetes k8s.io/kubernetes/cmd/kubectl $kubernetes_flags -X k8s.io/client-go/pkg/version.gitVersion=VERSION
 kubelet k8s.io/kubernetes k8s.io/kubernetes/cmd/kubelet $kubernetes_flags
 kube-proxy k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-proxy $kubernetes_flags
 helm helm.sh/helm/v3 helm.sh/helm/v3/cmd/helm -X helm.sh/helm/v3/internal/version.version=VERSION

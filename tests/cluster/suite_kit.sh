@@ -122,6 +122,12 @@ ok jq -rs '[.[] | select(.verb == "create" and .objectRef.resource == "certifica
   "$state/all/cluster/management/audit.log"
 is "$out" administrator
 
+row "and with which client: kubectl says its version, as a released one does"
+version=$(kubectl version --client -o json | jq -r .clientVersion.gitVersion)
+ok jq -rs '[.[] | select(.verb == "create" and .objectRef.resource == "certificates")][0].userAgent' \
+  "$state/all/cluster/management/audit.log"
+says "kubectl/$version ("
+
 row "SIGTERM ends everything that was started, and nothing else"
 kill -TERM "$runner"
 code=0
