@@ -4,6 +4,7 @@
  * Rancher send no change unless the lease is held. Followers read, and do not act. */
 #include "base/limits.h"
 #include "controller/certificates/certificates.h"
+#include "controller/estate/rancher/reach.h"
 #include "controller/metrics.h"
 #include "controller/options.h"
 #include "controller/reconcile/stack.h"
@@ -17,8 +18,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum health_check { CHECK_STACKS, CHECK_CLUSTERS, CHECK_COUNT };
-static const char *const check_names[CHECK_COUNT] = { "stacks", "clusters" };
+enum health_check { CHECK_STACKS, CHECK_CLUSTERS, CHECK_RANCHER, CHECK_COUNT };
+static const char *const check_names[CHECK_COUNT] = { "stacks", "clusters", "rancher" };
 
 enum {
     TICK_MS = 1000,
@@ -41,6 +42,7 @@ struct running {
     struct kube_client *rancher_watches;
     struct rancher_client *rancher;
     struct recorder *recorder;
+    struct reach *reach;
     struct stack_reconciler *stacks;
     struct certificates *certificates; /* NULL: others see to them */
     struct leader *leader;
@@ -96,6 +98,7 @@ static void began(void *context)
     metrics_set(running->metrics, CONTROLLER_LEADER, NULL, 1);
     stack_reconciler_pause(running->stacks, false);
     certificates_pause(running->certificates, false);
+    reach_tell(running->reach);
 }
 
 static void lost(void *context)
@@ -150,6 +153,15 @@ static void on_signal(void *context, int number)
     loop_timer_set(running->stopping, 0);
 }
 
+/* Rancher's trouble is told, and keeps nobody from being ready: another replica would have it, too.
+ * But who waits for this one to be ready learns of it in time. */
+static void tell_rancher(struct running *running)
+{
+    health_set(running->health, CHECK_RANCHER,
+               reach_is_known(running->reach) ? STR("") : STR("Rancher is being asked"));
+    health_note(running->health, CHECK_RANCHER, reach_trouble(running->reach));
+}
+
 static void on_tick(void *context)
 {
     struct running *running = context;
@@ -158,6 +170,7 @@ static void on_tick(void *context)
     health_set(running->health, CHECK_STACKS, stack_reconciler_stacks_trouble(running->stacks));
     health_set(running->health, CHECK_CLUSTERS,
                stack_reconciler_clusters_trouble(running->stacks));
+    tell_rancher(running);
     stack_reconciler_measure(running->stacks);
     loop_timer_set(running->tick, TICK_MS);
 }
@@ -221,6 +234,18 @@ static void start_parts(struct running *running, uint64_t seed)
     const struct options *options = running->options;
 
     running->recorder = recorder_create(running->api, STR("herd-controller"), options->identity);
+    running->reach = reach_create(&(struct reach_options){
+        .loop = running->loop,
+        .rancher = running->rancher,
+        .recorder = running->recorder,
+        .log = running->log,
+        .metrics = running->metrics,
+        .server = options->rancher.server,
+        .pod_namespace = options->lease_namespace,
+        .pod_name = options->pod_name,
+        .pod_uid = options->pod_uid,
+        .seed = seed,
+    });
     running->stacks = stack_reconciler_create(&(struct stack_reconciler_options){
         .loop = running->loop,
         .api = running->api,
@@ -274,11 +299,12 @@ static void end(struct running *running)
     loop_timer_free(running->stopping);
     certificates_free(running->certificates);
     stack_reconciler_free(running->stacks);
-    recorder_free(running->recorder);
     leader_free(running->leader);
     kube_client_free(running->rancher_requests);
     kube_client_free(running->rancher_watches);
     rancher_client_free(running->rancher);
+    reach_free(running->reach);
+    recorder_free(running->recorder);
     kube_client_free(running->api);
     kube_client_free(running->lease_client);
     health_free(running->health);

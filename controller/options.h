@@ -22,6 +22,8 @@ struct options {
     struct str lease_namespace;
     struct str lease_name;
     struct str identity;
+    struct str pod_name;
+    struct str pod_uid; /* "" = it is none */
     bool own_certificates;
     struct certificate_names certificate_names;
     struct serving_policy certificate_policy;

@@ -5,6 +5,7 @@
 #   IMAGE TAG  the image to deploy (herd, version)   OVERLAY   a kustomize folder instead of the one found fit
 #   TIMEOUT    how long to wait for each part (180s; STACKS    `delete` lets uninstall-crds take Stacks away
 #              for Stacks to go 15m)
+#   RANCHER_WAIT  seconds that deploy waits for the controller's word on Rancher (20)
 #
 # In whatever place it is interrupted, no webhook configuration is left that calls a server which is not there: it is
 # the last thing that deploy adds, and the first that undeploy takes away. Both can be run again at any time.
@@ -95,6 +96,38 @@ await_ca() {
   done
 }
 
+# said_of_rancher: what the controller that runs says of Rancher, by the newest Event of its pod: "Normal TEXT", "Warning
+# TEXT", or nothing yet.
+said_of_rancher() {
+  local pods
+  pods=$(k -n "$namespace" get pods -l app.kubernetes.io/name=herd-controller -o \
+    'go-template={{range .items}}{{if not .metadata.deletionTimestamp}}{{.metadata.name}} {{end}}{{end}}')
+  k -n "$namespace" get events --field-selector involvedObject.kind=Pod -o \
+    'jsonpath={range .items[*]}{.reason} {.involvedObject.name} {.lastTimestamp} {.type} {.message}{"\n"}{end}' |
+    awk -v pods=" $pods" '/^Rancher/ && index(pods, " " $2 " ") { sub(/^[^ ]+ [^ ]+ /, ""); print }' |
+    sort | tail -n 1 | cut -d ' ' -f 2-
+}
+
+# Deployed is one thing; that anything can be done with it is another.
+tell_how_it_runs() {
+  local deadline=$((SECONDS + ${RANCHER_WAIT:-20})) said
+  # One who may not read Events has deployed all the same.
+  while said=$(said_of_rancher) && [ -z "$said" ] && ((SECONDS < deadline)); do
+    sleep 1
+  done
+  case $said in
+    Normal*) say "Herd runs. kubectl apply -f examples/test-stack.yaml is a first Stack." ;;
+    Warning*)
+      say "Deployed, but: ${said#Warning }"
+      say "No Stack goes on until that is mended: the Secret herd-rancher in $namespace, docs/install.md section 2."
+      ;;
+    *)
+      say "Deployed; whether Rancher can be used, the controller has not said yet: kubectl logs -n $namespace" \
+        "deployment/herd-controller"
+      ;;
+  esac
+}
+
 install_crds() {
   k apply -f "$crds"
   k wait --for=condition=Established --timeout="$timeout" -f "$crds" >/dev/null
@@ -112,7 +145,7 @@ deploy() {
   select_kinds 1 "$webhook_kinds" <<<"$objects" | k apply -f -
   await_ca
   runs herd-controller
-  say "Herd runs. kubectl apply -f examples/test-stack.yaml is a first Stack."
+  tell_how_it_runs
 }
 
 # Of each overlay of ours, whichever it was that came: cert-manager's kinds only where there are such.

@@ -16,7 +16,7 @@ suite "${2:?BIN}" "${1:?STATE}"
 cd "$source"
 
 cluster_tools kubectl helm
-export KUBECONFIG=$state/kubeconfig TIMEOUT=60s
+export KUBECONFIG=$state/kubeconfig TIMEOUT=60s RANCHER_WAIT=0
 manifests=(-f manifests/crds/ -f manifests/controller/ -f manifests/webhook/)
 
 # shellcheck source=tests/install/offline.sh

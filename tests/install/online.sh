@@ -128,6 +128,40 @@ says "timed out"
 is "$(kubectl get mutatingwebhookconfiguration,validatingwebhookconfiguration -o name | grep herd || true)" ""
 ok kubectl uncordon -l kubernetes.io/os=linux
 
+row "deploy says whether the controller that runs can use Rancher, by the newest Event of its pod, and what else to do"
+word() { # word POD TYPE REASON WHEN MESSAGE
+  kubectl create -f - >/dev/null <<YAML
+apiVersion: v1
+kind: Event
+metadata: {generateName: word-, namespace: herd-system}
+involvedObject: {kind: Pod, namespace: herd-system, name: $1}
+type: $2
+reason: $3
+firstTimestamp: 2026-01-01T00:0$4:00Z
+lastTimestamp: 2026-01-01T00:0$4:00Z
+message: $5
+YAML
+}
+ok kubectl apply -f manifests/namespace.yaml
+secret
+ok make -s deploy
+says "Deployed; whether Rancher can be used, the controller has not said yet"
+says "kubectl logs -n herd-system deployment/herd-controller"
+controller_pod=$(kubectl -n herd-system get pods -l app.kubernetes.io/name=herd-controller -o 'jsonpath={.items[0].metadata.name}')
+word herd-controller-of-before Warning RancherTokenRefused 9 "of one that is gone"
+word "$controller_pod" Warning BackOff 8 "of another thing"
+word "$controller_pod" Normal RancherReached 1 "it was there"
+word "$controller_pod" Warning RancherUnreachable 2 "Rancher https://x cannot be used; check --rancher-url"
+ok make -s deploy
+says "Deployed, but: Rancher https://x cannot be used; check --rancher-url"
+says "the Secret herd-rancher"
+says_not "Herd runs"
+word "$controller_pod" Normal RancherReached 3 "Rancher https://x answers and takes the token"
+ok make -s deploy
+says "Herd runs."
+says_not but
+ok make -s undeploy
+
 row "deploy, killed at each call of kubectl, never leaves a configuration that calls nobody"
 n=1
 while killed_at deploy $n after; do

@@ -138,6 +138,16 @@ int request_read_output(struct arena *arena, struct str body, struct str *ret_te
                : wire_output_read(output, ret_text, err);
 }
 
+static int read_collection(struct arena *arena, struct str body, struct str *ret_text,
+                           struct error *err)
+{
+    struct json answer;
+
+    (void)ret_text;
+    return request_read_json(arena, body, &answer, err) < 0 ? -1
+                                                            : wire_collection_read(answer, err);
+}
+
 static int read_as_it_is(struct arena *arena, struct str body, struct str *ret_text,
                          struct error *err)
 {
@@ -145,6 +155,13 @@ static int read_as_it_is(struct arena *arena, struct str body, struct str *ret_t
     (void)err;
     *ret_text = body;
     return 0;
+}
+
+void rancher_ask(struct rancher_client *rancher, rancher_done *done, void *context)
+{
+    kube_client_raw(rancher->kube, "GET", STR("/v3/clusters?limit=1"), NULL, STR(""), ASK_TIME_MS,
+                    request_finish,
+                    request_new(rancher, done, context, read_collection, ERROR_NONE));
 }
 
 void rancher_ensure_repo(struct rancher_client *rancher, struct str cluster_id, struct str name,

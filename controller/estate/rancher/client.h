@@ -41,6 +41,8 @@ struct rancher_outcome {
 /* Called once, from the loop, never from within the request. */
 typedef void rancher_done(void *context, const struct rancher_outcome *outcome);
 
+/* Anything that only Rancher itself answers, and to nobody without a token. */
+void rancher_ask(struct rancher_client *rancher, rancher_done *done, void *context);
 /* A ClusterRepo that is there already is DONE, too. */
 void rancher_ensure_repo(struct rancher_client *rancher, struct str cluster_id, struct str name,
                          struct str url, rancher_done *done, void *context);

@@ -7,6 +7,7 @@
 enum {
     ACTION_TIME_MS = 140000, /* Rancher downloads the chart (30 s), makes a pod and waits for it */
     READ_TIME_MS = 60000,    /* above the 40 s for which Rancher waits for a tunnel */
+    ASK_TIME_MS = 15000,     /* of what Rancher answers from its own memory */
 };
 
 struct request;

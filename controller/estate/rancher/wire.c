@@ -309,6 +309,13 @@ int wire_info_read(struct json info, struct str *ret_version, struct error *err)
     return 0;
 }
 
+int wire_collection_read(struct json answer, struct error *err)
+{
+    if (!str_eq(json_str(json_get(answer, STR("type"))), STR("collection")))
+        return error_set(err, ERROR_SYNTAX, "what answers is JSON, and not as Rancher's");
+    return 0;
+}
+
 bool wire_version_fits(struct str asked, struct str given)
 {
     struct error ignored = { .code = ERROR_NONE };

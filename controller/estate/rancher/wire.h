@@ -70,6 +70,8 @@ int wire_info_read(struct json info, struct str *ret_version, struct error *err)
 /* Whether `given` is what `asked` means. Rancher reads a version that it does not have as a range,
  * and silently gives the newest that fits. */
 bool wire_version_fits(struct str asked, struct str given);
+/* A collection of norman's (/v3), whatever is in it. -1: this is none, so it is not Rancher's. */
+int wire_collection_read(struct json answer, struct error *err);
 /* Of an action: the Operation's name. -1: this is no such answer. */
 int wire_output_read(struct json output, struct str *ret_operation, struct error *err);
 /* The line of an operation's log that says why Helm failed; "" if none does. */

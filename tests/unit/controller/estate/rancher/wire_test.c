@@ -305,6 +305,11 @@ static void answers(void **state)
     rows_expect_str("version", text, STR("1.2.9"));
     rows_expect_int("an info answer without it is an error",
                     wire_info_read(parse(arena, "{}"), &text, &err), -1);
+    rows_expect_int("a collection is Rancher's, whatever is in it",
+                    wire_collection_read(parse(arena, "{\"type\":\"collection\",\"data\":[]}"), &err),
+                    0);
+    rows_expect_int("JSON of somebody else is not",
+                    wire_collection_read(parse(arena, "{\"kind\":\"APIVersions\"}"), &err), -1);
     rows_expect_int("an action names its operation",
                     wire_output_read(parse(arena, "{\"type\":\"chartActionOutput\",\"links\":{},"
                                                   "\"operationName\":\"helm-operation-x7k2p\","
