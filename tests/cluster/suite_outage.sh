@@ -3,8 +3,8 @@
 # Stacks and changing their spec, and nothing else; for how long, and what the author is told. Then all that brings it
 # back: manifests applied again, replicas that come and go.
 #
-# HERD_LONG=1 adds what takes minutes: replicas that go for 60 s, connections at the API server's idle limit. What a
-# cut undeploy leaves behind is asked by tests/install/online.sh.
+# HERD_SECONDS=n lets replicas come and go for so long (8 s). HERD_LONG=1 adds what takes minutes: connections at the API
+# server's idle limit. What a cut undeploy leaves behind is asked by tests/install/online.sh.
 HERD_API=real
 . "$(dirname "$0")/../integration/lib.sh"
 suite "$1" "$2"
@@ -218,8 +218,7 @@ written() {
 }
 
 row "one of two replicas is ended (SIGTERM) again and again while Stacks are written: no review fails"
-seconds=8 rate=${HERD_WRITES:-60}
-[ -z "${HERD_LONG:-}" ] || seconds=60 rate=${HERD_WRITES:-100}
+seconds=${HERD_SECONDS:-8} rate=${HERD_WRITES:-60}
 written --mode dry --writers 16 --rate "$rate" --seconds "$seconds" &
 load=$!
 turns=0
@@ -237,6 +236,83 @@ done
 wait "$load" || wrong "a review failed"
 ((turns > 1)) || wrong "only $turns replicas ended"
 echo "  $turns times a replica ended; two reviews for each write"
+
+# What a hanging replica costs. The API server keeps connections (HTTP/1.1, at most 25 idle ones to each webhook), takes the
+# one that it used last, and asks a webhook once: a review on a connection to a process that does not answer is lost when its
+# 5 s are over, and the connection with it. The kernel of a stopped process answers TCP's own probes, so nobody learns of it
+# before. It is all that is lost: nothing of ours runs that could close the others.
+#
+# standing REPLICA: connections to it that nobody has closed.
+standing() {
+  local a b c
+  IFS=. read -r a b c <<<"${service_ip%.*}"
+  grep -cE "^ *[0-9]+: $(printf '%02X%02X%02X%02X:%04X' $((77 + $1)) "$c" "$b" "$a" "$webhook_port") [0-9A-F:]+ 01 " /proc/net/tcp || true
+}
+# warm REPLICA: the API server has connections to this one alone.
+warm() {
+  local other=$((3 - $1))
+  end "replica-$other" TERM
+  ready $((7 + $1))
+  start_replica "$other"
+  written --mode dry --writers 4 --count 40
+  before=$(standing "$1")
+  ((before > 1)) || wrong "only $before connections stand"
+}
+# losing FLAGS...: as written, and $failed of the writes may fail, each because of a time that was over.
+losing() {
+  writers --kubeconfig "$state/kubeconfig" --stack "$state/stack.json" "$@" >"$state/writers.out" || true
+  out=$(tail -n 1 "$state/writers.out")
+  failed=$(sed -E 's/.*failed=([0-9]+).*/\1/' <<<"$out")
+  echo "  $out"
+  is "$(grep '^failed' "$state/writers.out" | grep -vE 'failed to call webhook: Post .*: context deadline exceeded$' || true)" ""
+}
+slowest_of() { sed -E 's/.*max_ms=([0-9]+).*/\1/' <<<"$out"; }
+
+# Should this end while one of them is stopped.
+end_with[replica-1]=KILL end_with[replica-2]=KILL
+
+row "one of two replicas hangs (SIGSTOP) and endpoints forget it: one write is lost for each connection that is used, no other"
+warm 1
+kill -STOP "${pid_of[replica-1]}"
+ready 9
+losing --mode dry --writers 8 --rate "$rate" --seconds 9
+((failed > 0)) || wrong "no write was lost: it did not hang"
+is "$((before - $(standing 1))) connections used" "$failed connections used"
+(($(slowest_of) <= most_ms)) || wrong "a write took $(slowest_of) ms"
+echo "  $before connections stood, $failed were used and lost a write each"
+row "it goes on (SIGCONT): nothing more is lost"
+kill -CONT "${pid_of[replica-1]}"
+ready 8 9
+written --mode dry --writers 8 --count 80
+
+row "it hangs and is killed, as by its liveness probe, before it is asked: the kernel closes its connections, nothing is lost"
+warm 2
+kill -STOP "${pid_of[replica-2]}"
+ready 8
+end replica-2 KILL
+is "$(standing 2)" 0
+written --mode dry --writers 8 --count 80
+
+row "it is killed while it is asked: what was in flight is lost, at once, and nothing else"
+start_replica 2
+warm 1
+kill -STOP "${pid_of[replica-1]}"
+ready 9
+writers --kubeconfig "$state/kubeconfig" --stack "$state/stack.json" --mode dry --writers 8 --rate "$rate" --seconds 4 \
+  >"$state/writers.out" &
+load=$!
+used() { [ "$(standing 1)" -ge 1 ] && grep -q writing "$state/writers.out"; }
+eventually used
+read -r -t 1 <> <(:) || true
+end replica-1 KILL
+wait "$load" || true
+out=$(tail -n 1 "$state/writers.out")
+failed=$(sed -E 's/.*failed=([0-9]+).*/\1/' <<<"$out")
+((failed <= before)) || wrong "more was lost than there were connections: $before" "$(cat "$state/writers.out")"
+(($(slowest_of) <= 2500)) || wrong "a write took $(slowest_of) ms"
+echo "  $out; $before connections stood"
+start_replica 1
+ready 8 9
 
 row "200 Stacks are created at once where API priority lets a few at a time: all are answered, and Herd has its own place"
 ok k create serviceaccount many

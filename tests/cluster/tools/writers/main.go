@@ -6,8 +6,8 @@
 // update: each writer has a Stack of its own (made first, if it is not there: PREFIX-0, PREFIX-1, ...) and changes its
 // spec again and again. create: each write makes a new Stack. dry: the same, as a dry run, which admission judges and
 // nothing stores.
-// It says "writing" when it begins. A write that fails is counted, its words are printed once, and the next one follows. The last line is
-// key=value pairs; the exit code is 1 when a write failed.
+// It says "writing" when it begins. A write that fails is counted, and the next one follows. At the end there is a line
+// "failed N: WORDS" for each kind of failure, then one of key=value pairs; the exit code is 1 when a write failed.
 package main
 
 import (
@@ -15,7 +15,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +34,9 @@ import (
 )
 
 var stacks = schema.GroupVersionResource{Group: "herd.suse.com", Version: "v1", Resource: "stacks"}
+
+// addresses tell one connection from another, and no failure from another.
+var addresses = regexp.MustCompile(`\d+\.\d+\.\d+\.\d+:\d+`)
 
 // requestTime is longer than both webhooks may take, and than any queue of the API server.
 const requestTime = 60 * time.Second
@@ -100,10 +105,7 @@ func (l *load) note(took time.Duration, err error) {
 		return
 	}
 	l.failed.Add(1)
-	text := err.Error()
-	if l.words[text]++; l.words[text] == 1 && len(l.words) <= 5 {
-		fmt.Println("failed:", text)
-	}
+	l.words[addresses.ReplaceAllString(err.Error(), "ADDRESS")]++
 }
 
 // work is one writer. With a rate, write n is due at its own time, whoever takes it.
@@ -145,6 +147,9 @@ func (l *load) run(seconds float64) time.Duration {
 }
 
 func (l *load) report(took time.Duration) {
+	for _, text := range slices.Sorted(maps.Keys(l.words)) {
+		fmt.Printf("failed %d: %s\n", l.words[text], text)
+	}
 	slices.Sort(l.took)
 	at := func(part float64) float64 {
 		if len(l.took) == 0 {
