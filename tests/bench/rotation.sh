@@ -35,7 +35,8 @@ start_webhook
 
 : >"$state/kubelet.out"
 code=0
-"$bin/bench-rotation" 127.0.0.1 "$webhook_port" "$state/review.json" "${ROTATION_REVIEWS:-500}" "$seconds" \
+echo "127.0.0.1:$webhook_port" >"$state/endpoints"
+"$bin/bench-rotation" "$state/endpoints" "$state/review.json" "${ROTATION_REVIEWS:-500}" "$seconds" \
   "$state/bundle.pem" "$name" >"$state/load" || code=1
 grep '^failed' "$state/load" || true
 

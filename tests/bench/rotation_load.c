@@ -1,15 +1,18 @@
 /* rotation_load.c: bench-rotation: reviews at a steady rate from clients that check whom they talk
  * to, as API servers do.
  *
- *   bench-rotation ADDRESS PORT BODY-FILE PER-SECOND SECONDS BUNDLE-FILE SERVER-NAME
+ *   bench-rotation ENDPOINTS-FILE BODY-FILE PER-SECOND SECONDS BUNDLE-FILE SERVER-NAME
  *
- * Eight clients; each opens a new connection for every tenth review and keeps it for the next nine,
- * and believes what BUNDLE-FILE holds when it opens one. Any answer that is not 200 with a verdict,
- * and any handshake that fails, is a failure. Prints a line `serial TIME-MS HEX` when a serial is
- * seen for the first time, then one of key=value pairs. Exit 1 on failures. */
+ * Eight clients. Half of them open a new connection for every tenth review and keep it for the next
+ * nine; half keep theirs until the server says "Connection: close", as API servers do. Who opens
+ * one takes the next line, address:port, of what ENDPOINTS-FILE holds then, and believes what
+ * BUNDLE-FILE holds then. Any answer that is not 200 with a verdict, and any handshake that fails,
+ * is a failure. Prints a line `serial TIME-MS HEX` when a serial is seen for the first time, then
+ * one of key=value pairs. Exit 1 on failures. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -25,10 +28,11 @@
 #include <unistd.h>
 
 enum { CLIENTS = 8, REVIEWS_OF_ONE = 10, SERIALS_MAX = 1000, SERIAL_BYTES = 64 };
+enum { ENDPOINTS_MAX = 16, LINE_BYTES = 64 };
 enum { BODY_BYTES = 1024 * 1024, ANSWER_BYTES = 64 * 1024, PATIENCE_S = 5, TOLD_MAX = 20 };
 
 struct load {
-    struct sockaddr_in server;
+    const char *endpoints_file;
     const char *bundle_file;
     const char *server_name;
     char *request;
@@ -38,7 +42,7 @@ struct load {
     pthread_mutex_t lock; /* of what follows */
     char serials[SERIALS_MAX][SERIAL_BYTES];
     int serial_count;
-    atomic_uint_fast64_t reviews, failures, handshakes;
+    atomic_uint_fast64_t reviews, failures, handshakes, turn;
     atomic_int_fast64_t slowest_us;
 };
 
@@ -128,8 +132,37 @@ static SSL *shake_hands(const struct load *load, int fd)
     return ssl;
 }
 
+/* The next endpoint. An empty list is a moment in which the file is written: look again. */
+static struct sockaddr_in pick_endpoint(struct load *load)
+{
+    struct sockaddr_in found[ENDPOINTS_MAX] = { { .sin_family = AF_INET } };
+    char line[LINE_BYTES];
+    size_t count = 0;
+
+    while (count == 0) {
+        FILE *file = fopen(load->endpoints_file, "re");
+
+        while (file && count < ENDPOINTS_MAX && fgets(line, sizeof(line), file)) {
+            char *colon = strchr(line, ':');
+
+            if (!colon)
+                continue;
+            *colon = '\0';
+            found[count].sin_family = AF_INET;
+            found[count].sin_port = htons((uint16_t)atoi(colon + 1));
+            count += inet_pton(AF_INET, line, &found[count].sin_addr) == 1;
+        }
+        if (file)
+            fclose(file);
+        if (count == 0)
+            usleep(1000);
+    }
+    return found[atomic_fetch_add(&load->turn, 1) % count];
+}
+
 static bool dial(struct client *client)
 {
+    const struct sockaddr_in server = pick_endpoint(client->load);
     struct load *load = client->load;
     const struct timeval patience = { .tv_sec = PATIENCE_S };
     int yes = 1;
@@ -141,7 +174,7 @@ static bool dial(struct client *client)
     setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
     setsockopt(client->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     setsockopt(client->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    if (connect(client->fd, (struct sockaddr *)&load->server, sizeof(load->server)) == 0)
+    if (connect(client->fd, (const struct sockaddr *)&server, sizeof(server)) == 0)
         client->ssl = shake_hands(load, client->fd);
     if (!client->ssl) {
         tell_failure(load, "connection", tls_reason());
@@ -149,7 +182,7 @@ static bool dial(struct client *client)
         return false;
     }
     atomic_fetch_add(&load->handshakes, 1);
-    client->left = REVIEWS_OF_ONE;
+    client->left = client->number % 2 ? INT_MAX : REVIEWS_OF_ONE;
     note_serial(load, client->ssl);
     return true;
 }
@@ -199,7 +232,7 @@ static void review(struct client *client)
 
     if (took_us > atomic_load(&load->slowest_us)) /* good enough for a figure */
         atomic_store(&load->slowest_us, took_us);
-    if (--client->left == 0)
+    if (--client->left == 0 || strcasestr(answer, "\r\nConnection: close\r\n"))
         hang_up(client);
 }
 
@@ -252,25 +285,23 @@ int main(int argc, char **argv)
     static struct load load;
     struct client clients[CLIENTS];
 
-    if (argc != 8) {
-        fprintf(stderr, "usage: bench-rotation ADDRESS PORT BODY-FILE PER-SECOND SECONDS "
+    if (argc != 7) {
+        fprintf(stderr, "usage: bench-rotation ENDPOINTS-FILE BODY-FILE PER-SECOND SECONDS "
                         "BUNDLE-FILE SERVER-NAME\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    load.server = (struct sockaddr_in){ .sin_family = AF_INET,
-                                        .sin_port = htons((uint16_t)atoi(argv[2])) };
-    inet_pton(AF_INET, argv[1], &load.server.sin_addr);
-    load.bundle_file = argv[6];
-    load.server_name = argv[7];
+    load.endpoints_file = argv[1];
+    load.bundle_file = argv[5];
+    load.server_name = argv[6];
     pthread_mutex_init(&load.lock, NULL);
-    read_request(&load, argv[3]);
-    load.every_us = CLIENTS * 1000000LL / (atoi(argv[4]) > 0 ? atoi(argv[4]) : 1);
+    read_request(&load, argv[2]);
+    load.every_us = CLIENTS * 1000000LL / (atoi(argv[3]) > 0 ? atoi(argv[3]) : 1);
 
     int64_t began_us = now_us(CLOCK_MONOTONIC);
 
-    load.until_us = began_us + (int64_t)(atof(argv[5]) * 1e6);
+    load.until_us = began_us + (int64_t)(atof(argv[4]) * 1e6);
     for (int i = 0; i < CLIENTS; i++) {
         clients[i] = (struct client){ .load = &load, .number = i };
         pthread_create(&clients[i].thread, NULL, work, &clients[i]);

@@ -113,11 +113,12 @@ fi
 # What the API servers believe, for clients of ours.
 start bundle bash tests/support/kubelet.sh bundle "$state/kubeconfig" herd-webhook "$state/bundle.pem"
 eventually test -s "$state/bundle.pem"
+echo "$service_ip:$webhook_port" >"$state/endpoints"
 "$bin/bench-payload" small create <examples/accepted/rag-inference-platform.yaml >"$state/review.json"
 
 # load SECONDS: reviews from clients that check; every one is answered.
 load() {
-  ok "$bin/bench-rotation" "$service_ip" "$webhook_port" "$state/review.json" "${HERD_REVIEWS:-200}" "$1" \
+  ok "$bin/bench-rotation" "$state/endpoints" "$state/review.json" "${HERD_REVIEWS:-200}" "$1" \
     "$state/bundle.pem" "$name"
   says "failures=0 "
 }
@@ -230,7 +231,7 @@ k delete -n herd-system "$ca_secret" >/dev/null
 killer=$!
 for _ in 1 2 3 4; do
   echo "${pid_of[controller]}" >"$state/controller.pid"
-  "$bin/bench-rotation" "$service_ip" "$webhook_port" "$state/review.json" 100 1.5 "$state/bundle.pem" "$name" \
+  "$bin/bench-rotation" "$state/endpoints" "$state/review.json" 100 1.5 "$state/bundle.pem" "$name" \
     >"$state/killed.load" || wrong "a review failed" "$(cat "$state/killed.load")"
   alive controller || own
 done 2>/dev/null
