@@ -112,6 +112,7 @@ undeploy: ## Take Herd away, its webhook configurations first; CRDs and Stacks s
 IMAGE_NAME = $(or $(IMAGE),herd)
 IMAGE_TAG = $(or $(TAG),$(shell awk '/herd VERSION/ { print $$3 }' CMakeLists.txt))
 image: build ## An OCI image of both programs: build/image/herd.tar; needs no container engine
+	@bash manifests/image/hardening.sh $(RELEASE)/bin/herd-webhook $(RELEASE)/bin/herd-controller
 	@bash manifests/image/build.sh $(RELEASE)/bin build/image $(IMAGE_NAME) $(IMAGE_TAG)
 
 docker-build: image ## The image, in the store of docker, podman or buildah (IMAGE= TAG=)

@@ -103,6 +103,38 @@ is "$(jq '([.packages[].SPDXID, .files[].SPDXID, .SPDXID]) as $ids | [.relations
   | map(select(. as $id | $ids | index($id) | not)) | length' "$sbom")" 0
 is "$(jq '[.packages[].SPDXID, .files[].SPDXID] | length - (unique | length)' "$sbom")" 0
 
+row "a program that lacks one of its protections is named with it; one that has them all is not"
+cat >"$state/probe.c" <<'C'
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    char line[64];
+    memcpy(line, argv[0], (size_t)argc);
+    return snprintf(line, (size_t)argc, "%s", argv[0]);
+}
+C
+compile=(-O2 -fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=3) link=(-pie -Wl,-z,relro,-z,now,-z,noexecstack)
+[ "$(uname -m)" != x86_64 ] || link+=(-Wl,-z,shstk)
+# hardened FLAGS...: what is said of a program that is built with these too.
+hardened() {
+  gcc "${compile[@]}" "$@" "${link[@]}" "${last[@]}" -o "$state/probe" "$state/probe.c" 2>"$state/probe.log" || wrong "$(cat "$state/probe.log")"
+  bash "$source/manifests/image/hardening.sh" "$state/probe" 2>&1 || true
+}
+last=()
+is "$(hardened)" ""
+while read -r word flags; do
+  read -ra last <<<"$flags"
+  case $(hardened) in *"probe: no "*"$word"*) ;; *) wrong "with $flags it says: $(hardened)" ;; esac
+done <<'ROWS'
+-pie -no-pie
+relro -Wl,-z,norelro
+now -Wl,-z,lazy
+noexecstack -Wl,-z,execstack
+stack-protector -fno-stack-protector
+FORTIFY -U_FORTIFY_SOURCE
+ROWS
+
 row "programs that were not built are asked for"
 mkdir -p "$state/none"
 if out=$(bash "$source/manifests/image/build.sh" "$state/none" "$state/three" herd 1 2>&1); then
