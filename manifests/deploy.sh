@@ -182,7 +182,10 @@ uninstall_crds() {
       "controller runs, waits for one. If that is meant: make uninstall-crds STACKS=delete"
   fi
   # While the controller runs: it takes the charts down in order, and then lets each Stack go.
-  [ "$count" = 0 ] || k delete "$stacks" -A --all --timeout="${TIMEOUT:-15m}"
+  [ "$count" = 0 ] || k delete "$stacks" -A --all --timeout="${TIMEOUT:-15m}" ||
+    fail "they wait for the controller to take their charts down: it does so once it runs (make deploy), and" \
+      "kubectl get stacks -A -o wide says what holds it. To let one go with its charts left where they are:" \
+      "kubectl patch $stacks NAME -n NAMESPACE --type=merge -p '{\"metadata\":{\"finalizers\":null}}'"
   k delete --ignore-not-found --timeout="$timeout" -f "$crds"
 }
 

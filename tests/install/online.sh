@@ -202,6 +202,13 @@ eventually first_in_discovery
 refused make -s uninstall-crds
 says "Stacks are left: 1"
 says "STACKS=delete"
+held='{"metadata":{"finalizers":["herd.suse.com/teardown"]}}'
+ok kubectl patch stacks.herd.suse.com test-stack --type=merge -p "$held"
+refused env TIMEOUT=2s make -s uninstall-crds STACKS=delete
+says "wait for the controller"
+says "$(sed 's/\[.*\]/null/' <<<"$held")"
+ok kubectl patch stacks.herd.suse.com test-stack --type=merge -p '{"metadata":{"finalizers":null}}'
+ok kubectl apply -f examples/test-stack.yaml
 ok make -s uninstall-crds STACKS=delete
 refused kubectl get crd stacks.herd.suse.com
 ok kubectl get stacks.another.example.com test-stack
