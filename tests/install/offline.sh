@@ -93,6 +93,17 @@ is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-controller
 is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-webhook").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
   "serve --allow-plain-http-repos --rule-severity=graph.cycle=warn"
 
+row "the severities and log levels that the chart takes are those that the programs take"
+# choices FLAG FIRST: the words of a flag's help, from the first one on.
+choices() { "$bin/herd-webhook" serve --help | sed -n "s/^ *--$1=.*\b\($2|[a-z|]*\).*/\1/p" | tr '|' ' '; }
+severities=$(choices rule-severity deny) levels=$(choices log-level debug)
+for word in ${severities:?}; do
+  ok of_chart --set "webhook.ruleSeverity=graph.cycle=$word"
+done
+for word in ${levels:?}; do
+  ok of_chart --set "webhook.logLevel=$word" --set "controller.logLevel=$word"
+done
+
 row "an own certificate brings its CA, and asks for it"
 refused of_chart --set certificates.provider=existing
 says "certificates.caBundle must hold"
@@ -111,6 +122,20 @@ for bad in controller.replicas=0 webhook.replica=2 controller.logLevel=loud ranc
 done
 refused of_chart --set rancher.url=https://r.example.com
 says "rancher.token is missing"
+refused of_chart --set-file rancher.caCert="$state/ca.pem"
+says "rancher.caCert"
+refused of_chart --set certificates.issuerRef.kind=ClusterIssuer
+says "missing property 'name'"
+refused of_chart --set controller=null
+says "missing property 'controller'"
+
+row "another address of Rancher's, which the controller reads when it starts, starts it anew; another token does not"
+template_of() {
+  of_chart --set rancher.url="https://$1" --set rancher.token="$2" |
+    jq -c 'select(.kind == "Deployment" and .metadata.name == "herd-controller").spec.template'
+}
+is "$(template_of r.example.com a:b)" "$(template_of r.example.com c:d)"
+[ "$(template_of r.example.com a:b)" != "$(template_of s.example.com a:b)" ] || wrong "both are $(template_of s.example.com a:b)"
 
 row "each question of Rancher's form is a value, with the same default"
 form=$state/form
