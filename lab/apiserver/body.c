@@ -42,30 +42,108 @@ static int read_protobuf(struct request *rq, struct str body, struct value **ret
                 STR_ARG(rq->kind->kind), err.text);
 }
 
-int body_read(struct request *rq, struct str content_type, struct str body,
-              struct value **ret_value)
+static int read_json(struct request *rq, struct str body, struct value **ret_value)
 {
-    struct yaml_documents documents;
     struct error err;
 
-    if (str_find(content_type, STR("protobuf"), 0) >= 0)
-        return read_protobuf(rq, body, ret_value);
-    if (str_find(content_type, STR("yaml"), 0) >= 0) {
-        if (yaml_read(rq->arena, body, &documents, &err) != 0)
-            return fail_bad_request(&rq->failure,
-                                    str_fmt(rq->arena, "error decoding: %s", err.text));
-        if (documents.count != 1)
-            return fail_bad_request(&rq->failure, STR("exactly one YAML document is expected"));
-        body = documents.items[0].json;
-    }
     if (value_read(rq->arena, body, &limits, ret_value, &err) != 0)
         return fail_bad_request(
             &rq->failure, str_fmt(rq->arena, "the object provided is unrecognized (must be of "
                                              "type %.*s): %s",
-                                  STR_ARG(rq->kind ? rq->kind->kind : STR("object")), err.text));
+                                  STR_ARG(rq->kind->kind), err.text));
     if (value_kind(*ret_value) != JSON_OBJECT)
         return fail_bad_request(&rq->failure, STR("the body must be an object"));
     return 0;
+}
+
+static int read_yaml(struct request *rq, struct str body, struct value **ret_value)
+{
+    struct yaml_documents documents;
+    struct error err;
+
+    if (yaml_read(rq->arena, body, &documents, &err) != 0)
+        return fail_bad_request(&rq->failure, str_fmt(rq->arena, "error decoding: %s", err.text));
+    if (documents.count != 1)
+        return fail_bad_request(&rq->failure, STR("exactly one YAML document is expected"));
+    return read_json(rq, documents.items[0].json, ret_value);
+}
+
+static const struct media_type {
+    const char *name;
+    int (*read)(struct request *rq, struct str body, struct value **ret_value);
+} media_types[] = {
+    { "application/json", read_json },
+    { "application/yaml", read_yaml },
+    { "application/vnd.kubernetes.protobuf", read_protobuf },
+};
+
+/* A body that does not say what it is, is JSON. */
+int body_read(struct request *rq, struct str content_type, struct str body,
+              struct value **ret_value)
+{
+    struct str rest = content_type, name = STR("");
+
+    str_split(&rest, ';', &name);
+    name = str_trim(name);
+    for (size_t i = 0; i < sizeof(media_types) / sizeof(media_types[0]); i++)
+        if (name.len == 0 || str_eq(name, str_of(media_types[i].name)))
+            return media_types[i].read(rq, body, ret_value);
+    return fail_media_type(&rq->failure, "application/json, application/yaml, "
+                                         "application/vnd.kubernetes.protobuf");
+}
+
+int body_read_merge(struct request *rq, struct value **ret_body)
+{
+    struct error err;
+
+    if (value_read(rq->arena, rq->body, &limits, ret_body, &err) != 0)
+        return fail_bad_request(&rq->failure,
+                                str_fmt(rq->arena, "error decoding patch: %s", err.text));
+    if (value_kind(*ret_body) == JSON_OBJECT)
+        return 0;
+    return fail_bad_request(&rq->failure,
+                            str_fmt(rq->arena,
+                                    "error decoding patch: json: cannot unmarshal %s into Go value "
+                                    "of type map[string]interface {}",
+                                    json_kind_name(value_kind(*ret_body))));
+}
+
+/* An object that its type does not take: the request's fault, or that of the patch that made it. */
+static int fail_decode(struct request *rq, const struct value *object, struct str why)
+{
+    struct path patch = path_field(NULL, STR("patch"));
+    struct failure_subject none = { .group = STR("") };
+    struct findings found = findings_new(rq->arena, 1);
+    struct strbuf text = strbuf_new(rq->arena, 1024);
+
+    if (rq->verb == VERB_PATCH && !rq->applies) {
+        value_write(object, true, &text);
+        finding_invalid(&found, &patch, value_str(rq->arena, strbuf_str(&text)), why);
+        return fail_invalid(&rq->failure, &none, &found);
+    }
+    return fail_bad_request(
+        &rq->failure,
+        str_fmt(rq->arena, "%.*s in version \"%.*s\" cannot be handled as a %.*s: %.*s",
+                STR_ARG(rq->kind->kind), STR_ARG(rq->kind->version), STR_ARG(rq->kind->kind),
+                STR_ARG(why)));
+}
+
+/* What a definition describes says itself what it is, where all of it is sent. */
+static bool says_itself(const struct request *rq)
+{
+    return (rq->verb == VERB_CREATE || rq->verb == VERB_UPDATE) && !rq->internal &&
+           kind_has(rq->kind, KIND_CUSTOM);
+}
+
+static int fail_no_kind(struct request *rq)
+{
+    return fail_bad_request(&rq->failure,
+                            str_fmt(rq->arena,
+                                    "the object provided is unrecognized (must be of type %.*s): "
+                                    "Object 'Kind' is missing in '%.*s' (%.*s%s)",
+                                    STR_ARG(rq->kind->kind), STR_ARG(rq->body),
+                                    STR_ARG(str_slice(rq->body, 0, 30)),
+                                    rq->body.len > 30 ? " ..." : ""));
 }
 
 static int check_type(struct request *rq, struct value *object)
@@ -74,11 +152,15 @@ static int check_type(struct request *rq, struct value *object)
     struct str version = value_text(value_get(object, STR("apiVersion")));
     struct str kind = value_text(value_get(object, STR("kind")));
 
-    if (version.len == 0)
+    if (kind.len == 0 && says_itself(rq))
+        return fail_no_kind(rq);
+    if (version.len == 0 && !says_itself(rq)) {
+        version = want;
         value_set(rq->arena, object, STR("apiVersion"), value_str(rq->arena, want));
+    }
     if (kind.len == 0)
         value_set(rq->arena, object, STR("kind"), value_str(rq->arena, rq->kind->kind));
-    if (version.len && !str_eq(version, want))
+    if (!str_eq(version, want))
         return fail_bad_request(&rq->failure,
                                 str_fmt(rq->arena,
                                         "the API version in the data (%.*s) does not match the "
@@ -94,9 +176,23 @@ static int check_type(struct request *rq, struct value *object)
     return 0;
 }
 
+/* Of a custom resource, the metadata alone have a type in Go. */
+static int check_decodes(struct request *rq, const struct value *object)
+{
+    bool custom = kind_has(rq->kind, KIND_CUSTOM);
+    const struct schema *type =
+        custom ? schema_property(rq->kind->schema, STR("metadata")) : rq->kind->schema;
+    struct str why;
+
+    if (schema_decodes(rq->arena, type, custom ? value_get(object, STR("metadata")) : object,
+                       custom ? STR("ObjectMeta") : rq->kind->kind, &why))
+        return 0;
+    return fail_decode(rq, object, why);
+}
+
 int body_check(struct request *rq, struct value *object)
 {
-    struct str name, namespace_, why;
+    struct str name, namespace_;
     enum json_kind meta = value_kind(value_get(object, STR("metadata")));
 
     if (check_type(rq, object) != 0)
@@ -104,18 +200,8 @@ int body_check(struct request *rq, struct value *object)
     if (meta != JSON_OBJECT && meta != JSON_ABSENT && meta != JSON_NULL)
         return fail_bad_request(&rq->failure, STR("metadata must be an object"));
     value_object_at(rq->arena, object, STR("metadata"));
-    if (!schema_decodes(rq->arena,
-                        kind_has(rq->kind, KIND_CUSTOM)
-                            ? schema_property(rq->kind->schema, STR("metadata"))
-                            : rq->kind->schema,
-                        kind_has(rq->kind, KIND_CUSTOM) ? value_get(object, STR("metadata"))
-                                                        : object,
-                        kind_has(rq->kind, KIND_CUSTOM) ? STR("ObjectMeta") : rq->kind->kind, &why))
-        return fail_bad_request(
-            &rq->failure, str_fmt(rq->arena,
-                                  "%.*s in version \"%.*s\" cannot be handled as a %.*s: %.*s",
-                                  STR_ARG(rq->kind->kind), STR_ARG(rq->kind->version),
-                                  STR_ARG(rq->kind->kind), STR_ARG(why)));
+    if (check_decodes(rq, object) != 0)
+        return -1;
     name = meta_text(object, "name");
     namespace_ = meta_text(object, "namespace");
     if (rq->name.len && name.len && !str_eq(name, rq->name))
@@ -141,7 +227,8 @@ static int compare_text(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-static int report_unknown(struct request *rq, struct str_list *unknown)
+static int report_unknown(struct request *rq, const struct value *object,
+                          struct str_list *unknown)
 {
     struct strbuf text = strbuf_new(rq->arena, 128);
 
@@ -160,20 +247,19 @@ static int report_unknown(struct request *rq, struct str_list *unknown)
     }
     if (rq->validation != VALIDATION_STRICT || unknown->count == 0)
         return 0;
-    return fail_bad_request(
-        &rq->failure,
-        str_fmt(rq->arena,
-                "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: %.*s",
-                STR_ARG(rq->kind->kind), STR_ARG(rq->kind->version), STR_ARG(rq->kind->kind),
-                STR_ARG(strbuf_str(&text))));
+    return fail_decode(rq, object,
+                       str_fmt(rq->arena, "strict decoding error: %.*s",
+                               STR_ARG(strbuf_str(&text))));
 }
 
 int body_shape(struct request *rq, struct value *object, bool report)
 {
     struct str_list unknown = str_list_new(rq->arena, 0);
+    bool strict = report && rq->validation == VALIDATION_STRICT;
+    const struct value *whole = strict ? value_clone(rq->arena, object) : object;
 
     schema_prune(rq->arena, rq->kind->schema, object, true, &unknown);
-    if (report && report_unknown(rq, &unknown) != 0)
+    if (report && report_unknown(rq, whole, &unknown) != 0)
         return -1;
     if (kind_has(rq->kind, KIND_CUSTOM))
         schema_default(rq->arena, rq->kind->schema, object);

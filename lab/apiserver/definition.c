@@ -170,6 +170,26 @@ static const struct jsonpath *path_of(struct build *b, struct json object, const
     return compiled ? compiled : jsonpath_compile(b->arena, STR(".metadata.name"), &err);
 }
 
+/* A column that does not say what it shows, says where that stands. */
+static void describe(struct build *b, struct column *column, struct str path)
+{
+    if (column->description.len == 0)
+        column->description = str_fmt(
+            b->arena, "Custom resource definition column (in JSONPath format): %.*s",
+            STR_ARG(path));
+}
+
+static struct column age_column(struct build *b)
+{
+    struct str path = STR(".metadata.creationTimestamp");
+    struct column column = { .name = STR("Age"), .type = STR("date"), .format = STR("") };
+    struct error err;
+
+    column.path = jsonpath_compile(b->arena, path, &err);
+    describe(b, &column, path);
+    return column;
+}
+
 static void build_columns(struct build *b, struct kind *kind, struct json version,
                           const struct path *at)
 {
@@ -189,19 +209,11 @@ static void build_columns(struct build *b, struct kind *kind, struct json versio
         require(b, it.value, "type", &here);
         json_int64(json_get(it.value, STR("priority")), &column.priority);
         column.path = path_of(b, it.value, &here);
+        describe(b, &column, text(b, it.value, "jsonPath"));
         columns_push(&kind->columns, column);
     }
-    if (kind->columns.count == 0) {
-        struct error err;
-
-        columns_push(&kind->columns,
-                     (struct column){ .name = STR("Age"),
-                                      .type = STR("date"),
-                                      .format = STR(""),
-                                      .description = STR(""),
-                                      .path = jsonpath_compile(
-                                          b->arena, STR(".metadata.creationTimestamp"), &err) });
-    }
+    if (kind->columns.count == 0)
+        columns_push(&kind->columns, age_column(b));
 }
 
 static void build_selectable(struct build *b, struct kind *kind, struct json version,
@@ -233,7 +245,7 @@ static const struct schema *build_schema(struct build *b, struct json version,
     struct schema *s;
 
     if (!json_is(json, JSON_OBJECT)) {
-        finding_required(b->found, &root, STR("schemas are required"));
+        finding_required(b->found, &root, STR(""));
         return schema_new(b->arena, SCHEMA_OBJECT);
     }
     s = schema_compile(b->arena, &b->definition->regexes, json, &root, b->found, b->warnings);

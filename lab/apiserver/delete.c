@@ -8,25 +8,29 @@ static bool is(const struct request *rq, const char *plural)
     return !kind_has(rq->kind, KIND_CUSTOM) && str_eq(rq->kind->plural, str_of(plural));
 }
 
-static int check_preconditions(struct request *rq, const struct delete_options *options,
-                               const struct value *object, uint64_t version)
+static int check_precondition(struct request *rq, const char *what, const char *fate,
+                              struct str want, struct str have)
 {
     struct failure_subject subject = request_subject(rq);
 
-    if (options->uid.len && !str_eq(options->uid, meta_text(object, "uid")))
-        return fail_conflict(&rq->failure, &subject,
-                             str_fmt(rq->arena,
-                                     "Precondition failed: UID in precondition: %.*s, UID in "
-                                     "object meta: %.*s",
-                                     STR_ARG(options->uid), STR_ARG(meta_text(object, "uid"))));
-    if (options->version && options->version != version)
-        return fail_conflict(&rq->failure, &subject,
-                             str_fmt(rq->arena,
-                                     "Precondition failed: ResourceVersion in precondition: %llu, "
-                                     "ResourceVersion in object meta: %llu",
-                                     (unsigned long long)options->version,
-                                     (unsigned long long)version));
-    return 0;
+    if (want.len == 0 || str_eq(want, have))
+        return 0;
+    subject.plural = subject.kind; /* as every API server has it here */
+    return fail_conflict(&rq->failure, &subject,
+                         str_fmt(rq->arena,
+                                 "the %s in the precondition (%.*s) does not match the %s in "
+                                 "record (%.*s). The object might have been %s",
+                                 what, STR_ARG(want), what, STR_ARG(have), fate));
+}
+
+static int check_preconditions(struct request *rq, const struct delete_options *options,
+                               const struct value *object)
+{
+    if (check_precondition(rq, "UID", "deleted and then recreated", options->uid,
+                           meta_text(object, "uid")) != 0)
+        return -1;
+    return check_precondition(rq, "ResourceVersion", "modified", options->version,
+                              meta_text(object, "resourceVersion"));
 }
 
 static int check_allowed(struct request *rq)
@@ -112,7 +116,7 @@ static int delete_once(struct request *rq, const struct delete_options *options,
 
     *ret_again = false;
     if (request_load(rq, rq->kind, rq->namespace_, rq->name, &old, &version) != 0 ||
-        check_preconditions(rq, options, old, version) != 0 || check_allowed(rq) != 0)
+        check_preconditions(rq, options, old) != 0 || check_allowed(rq) != 0)
         return -1;
     if (!rq->internal) {
         struct value *none = NULL;
@@ -134,7 +138,7 @@ static int delete_once(struct request *rq, const struct delete_options *options,
         return -1;
     if (answer == STORE_DONE)
         return 0;
-    *ret_again = options->version == 0;
+    *ret_again = options->version.len == 0;
     return answer == STORE_MISSING ? fail_not_found(&rq->failure, &subject)
                                    : fail_modified(&rq->failure, &subject);
 }

@@ -21,6 +21,7 @@ int fail(struct failure *f, int code, const char *reason, const char *format, ..
     f->message = str_vfmt(f->arena, format, args);
     va_end(args);
     f->has_details = false;
+    f->group = f->kind = f->name = STR("");
     f->causes = findings_new(f->arena, 0);
     return -1;
 }
@@ -107,7 +108,6 @@ int fail_internal(struct failure *f, struct str message)
 {
     fail(f, 500, "InternalError", "Internal error occurred: %.*s", STR_ARG(message));
     f->has_details = true;
-    f->group = f->kind = f->name = STR("");
     findings_push(&f->causes, (struct finding){ FINDING_INVALID, { "", 0 }, message });
     return -1;
 }
@@ -115,6 +115,48 @@ int fail_internal(struct failure *f, struct str message)
 int fail_expired(struct failure *f, struct str message)
 {
     return fail(f, 410, "Expired", "%.*s", STR_ARG(message));
+}
+
+static const struct generic {
+    int code;
+    const char *reason, *message;
+} generics[] = {
+    { 404, "NotFound", "the server could not find the requested resource" },
+    { 405, "MethodNotAllowed", "the server does not allow this method on the requested resource" },
+    { 422, "Invalid", "the server rejected our request due to an error in our request" },
+};
+
+int fail_generic(struct failure *f, int code)
+{
+    for (size_t i = 0; i < sizeof(generics) / sizeof(generics[0]); i++)
+        if (generics[i].code == code)
+            fail(f, code, generics[i].reason, "%s", generics[i].message);
+    f->has_details = true;
+    return -1;
+}
+
+int fail_text(struct failure *f, int code, struct str text)
+{
+    fail(f, code, "", "%.*s", STR_ARG(str_trim(text)));
+    f->text = text;
+    return -1;
+}
+
+int fail_not_supported(struct failure *f, const struct failure_subject *of, const char *action)
+{
+    fail(f, 405, "MethodNotAllowed", "%s is not supported on resources of kind \"%.*s\"", action,
+         STR_ARG(qualified(f, of->plural, of->group)));
+    details(f, of);
+    f->name = STR("");
+    return -1;
+}
+
+int fail_media_type(struct failure *f, const char *accepted)
+{
+    return fail(f, 415, "UnsupportedMediaType",
+                "the body of the request was in an unknown format - accepted media types include: "
+                "%s",
+                accepted);
 }
 
 static void put_details(struct json_writer *w, const struct failure *f)

@@ -18,6 +18,7 @@ struct failure {
     struct findings causes;
     int64_t retry_after_s;
     struct str status; /* a whole Status document that somebody else wrote; "" = none */
+    struct str text;   /* said as plain text, in place of a Status; "" = none */
 };
 
 /* The collection or kind that failed, for message and details. */
@@ -44,6 +45,15 @@ int fail_invalid(struct failure *f, const struct failure_subject *of,
 int fail_bad_request(struct failure *f, struct str message);
 int fail_internal(struct failure *f, struct str message);
 int fail_expired(struct failure *f, struct str message);
+
+/* By the code alone, as the server answers for what it knows nothing of: 404, 405, 422. */
+int fail_generic(struct failure *f, int code);
+/* In plain text: `text` is a constant. */
+int fail_text(struct failure *f, int code, struct str text);
+/* "create is not supported on resources of kind ..." */
+int fail_not_supported(struct failure *f, const struct failure_subject *of, const char *action);
+/* 415; `accepted` is a list of media types for people. */
+int fail_media_type(struct failure *f, const char *accepted);
 
 /* The Status document. */
 struct str failure_status(const struct failure *f);

@@ -1,4 +1,4 @@
-/* http.c: from a path and a method to a verb on a kind. */
+/* http.c: a request from its first byte to its answer. */
 #include "lab/apiserver/http.h"
 
 #include "lab/apiserver/object.h"
@@ -51,7 +51,10 @@ void answer_failure(struct http_request_of_api *h)
     if (f->retry_after_s)
         http_answer_header(h->exchange, "Retry-After",
                            str_fmt(h->rq->arena, "%lld", (long long)f->retry_after_s));
-    answer_json(h, f->code, failure_status(f));
+    if (f->text.len)
+        http_answer(h->exchange, f->code, "text/plain; charset=utf-8", f->text);
+    else
+        answer_json(h, f->code, failure_status(f));
 }
 
 void answer_object(struct http_request_of_api *h, int status, struct str object)
@@ -120,117 +123,6 @@ static void read_accept(struct http_request_of_api *h)
                                                 : TABLE_METADATA;
 }
 
-/* The user agent's beginning, as the API server names managers that do not name themselves. */
-static struct str default_manager(struct http_request_of_api *h)
-{
-    struct str agent = http_header(h->exchange, "User-Agent");
-    ptrdiff_t slash = str_find_char(agent, '/', 0);
-
-    if (slash > 0)
-        agent = str_slice(agent, 0, (size_t)slash);
-    return agent.len ? agent : STR("unknown");
-}
-
-static int read_options(struct http_request_of_api *h)
-{
-    struct request *rq = h->rq;
-    struct str dry_run = query_of(h, "dryRun");
-    struct str validation = query_of(h, "fieldValidation");
-
-    rq->field_manager = query_of(h, "fieldManager");
-    if (rq->field_manager.len == 0)
-        rq->field_manager = default_manager(h);
-    rq->dry_run = str_eq(dry_run, STR("All"));
-    if (dry_run.len && !rq->dry_run) {
-        fail(&rq->failure, 422, "Invalid",
-             "Options.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: []string{\"%.*s\"}: "
-             "supported values: \"All\"",
-             STR_ARG(str_shown(rq->arena, dry_run, 100)));
-        return -1;
-    }
-    rq->validation = str_eq(validation, STR("Strict"))   ? VALIDATION_STRICT
-                     : str_eq(validation, STR("Ignore")) ? VALIDATION_IGNORE
-                                                         : VALIDATION_WARN;
-    if (validation.len && rq->validation == VALIDATION_WARN &&
-        !str_eq(validation, STR("Warn")))
-        return fail(&rq->failure, 422, "Invalid",
-                    "Options.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: "
-                    "\"%.*s\": supported values: \"Ignore\", \"Strict\", \"Warn\"",
-                    STR_ARG(str_shown(rq->arena, validation, 100)));
-    return 0;
-}
-
-/* /api/v1/... or /apis/<group>/<version>/..., from the segment behind the version on. */
-static bool find_kind(struct http_request_of_api *h)
-{
-    struct request *rq = h->rq;
-    const struct str_list *p = &h->parts;
-    bool core = p->count > 2 && str_eq(p->items[0], STR("api"));
-    bool grouped = p->count > 3 && str_eq(p->items[0], STR("apis"));
-    uint32_t at = core ? 2 : 3;
-    struct str group = core ? STR("") : grouped ? p->items[1] : STR("");
-    struct str version = core ? p->items[1] : grouped ? p->items[2] : STR("");
-
-    if (!core && !grouped)
-        return false;
-    /* namespaces/<ns>/<plural>...; but namespaces/<ns>, .../status and .../finalize are the
-     * namespace. */
-    if (str_eq(p->items[at], STR("namespaces")) && p->count > at + 2 &&
-        !(core && (str_eq(p->items[at + 2], STR("status")) ||
-                   str_eq(p->items[at + 2], STR("finalize"))))) {
-        rq->namespace_ = p->items[at + 1];
-        at += 2;
-    }
-    rq->kind = catalog_find(rq->catalog, group, version, p->items[at]);
-    if (!rq->kind || (rq->namespace_.len && !rq->kind->namespaced))
-        return false;
-    if (p->count > at + 1)
-        rq->name = p->items[at + 1];
-    if (p->count > at + 2)
-        rq->sub_resource = p->items[at + 2];
-    return p->count <= at + 3;
-}
-
-static int check_sub_resource(struct request *rq)
-{
-    struct failure_subject subject = request_subject(rq);
-    bool finalize = str_eq(rq->sub_resource, STR("finalize")) &&
-                    str_eq(rq->kind->plural, STR("namespaces"));
-
-    if (rq->sub_resource.len == 0 || finalize ||
-        (str_eq(rq->sub_resource, STR("status")) && kind_has(rq->kind, KIND_STATUS)) ||
-        (str_eq(rq->sub_resource, STR("scale")) && kind_has(rq->kind, KIND_SCALE)) ||
-        (str_eq(rq->sub_resource, STR("token")) && kind_has(rq->kind, KIND_TOKEN)))
-        return 0;
-    fail_not_found(&rq->failure, &subject);
-    rq->failure.message = STR("the server could not find the requested resource");
-    return -1;
-}
-
-static bool find_verb(struct http_request_of_api *h)
-{
-    struct request *rq = h->rq;
-    struct str method = http_view(h->exchange)->method;
-    bool one = rq->name.len > 0;
-
-    if (str_eq(method, STR("GET")) || str_eq(method, STR("HEAD")))
-        rq->verb = query_true(h, "watch") ? VERB_WATCH : one ? VERB_GET : VERB_LIST;
-    else if (str_eq(method, STR("POST")) &&
-             (!one || str_eq(rq->sub_resource, STR("token"))))
-        rq->verb = VERB_CREATE;
-    else if (str_eq(method, STR("PUT")) && one)
-        rq->verb = VERB_UPDATE;
-    else if (str_eq(method, STR("PATCH")) && one)
-        rq->verb = VERB_PATCH;
-    else if (str_eq(method, STR("DELETE")))
-        rq->verb = one ? VERB_DELETE : VERB_DELETE_COLLECTION;
-    else
-        return false;
-    if (kind_has(rq->kind, KIND_QUESTION) && rq->verb != VERB_CREATE)
-        return false;
-    return true;
-}
-
 static void handle_get(struct http_request_of_api *h)
 {
     struct str object;
@@ -248,26 +140,22 @@ static void (*const handlers[])(struct http_request_of_api *h) = {
     [VERB_DELETE] = handle_delete, [VERB_DELETE_COLLECTION] = handle_delete_collection,
 };
 
+static bool writes(const struct request *rq)
+{
+    return rq->verb == VERB_CREATE || rq->verb == VERB_UPDATE || rq->verb == VERB_PATCH;
+}
+
 static void handle_resource(struct http_request_of_api *h)
 {
     struct request *rq = h->rq;
 
-    if (!find_kind(h)) {
-        fail(&rq->failure, 404, "NotFound", "the server could not find the requested resource");
-        rq->failure.has_details = true;
-        answer_failure(h);
-        return;
-    }
-    if (!find_verb(h)) {
-        fail(&rq->failure, 405, "MethodNotAllowed",
-             "the server does not allow this method on the requested resource");
-        rq->failure.has_details = true;
+    if (find_route(h) != 0) {
         answer_failure(h);
         return;
     }
     if (rq->kind->deprecation.len)
         request_warn(rq, rq->kind->deprecation);
-    if (check_sub_resource(rq) != 0 || read_options(h) != 0)
+    if (writes(rq) && read_write_options(h) != 0)
         answer_failure(h);
     else if (kind_has(rq->kind, KIND_QUESTION))
         handle_question(h);

@@ -27,6 +27,12 @@ void answer_failure(struct http_request_of_api *h);
 void answer_object(struct http_request_of_api *h, int status, struct str object);
 void http_put_warnings(struct http_request_of_api *h);
 
+/* Kind, name and verb of method and path. -1: the failure is filled. */
+int find_route(struct http_request_of_api *h);
+/* Options of a creation, an update or a patch, into the request; those of a deletion from its body,
+ * if it has one. -1: the failure is filled. */
+int read_write_options(struct http_request_of_api *h);
+int read_delete_options(struct http_request_of_api *h, struct delete_options *ret_options);
 /* Do the options of a list or a watch go together? -1: the failure is filled. */
 int list_options_check(struct http_request_of_api *h, bool watches);
 /* What is said of a resourceVersion that is no number. */

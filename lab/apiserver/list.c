@@ -1,4 +1,4 @@
-/* list.c: collections, whole or in pages of one version.
+/* list.c: collections, whole or in pages of one version: to be read, or to be deleted.
  *
  * A continue token is base64 of {"v":version,"ns":...,"n":...}: the version that all pages are of,
  * and the place to go on behind. Once that version is compacted, the answer is 410. */
@@ -133,6 +133,12 @@ static int read_rows(struct http_request_of_api *h, struct list_query *q,
     return 0;
 }
 
+/* Lists of custom resources say that there is nothing to go on with; typed ones leave it out. */
+static bool says_the_end(const struct http_request_of_api *h)
+{
+    return h->output == OUTPUT_OBJECT && kind_has(h->rq->kind, KIND_CUSTOM);
+}
+
 static struct str list_meta(struct http_request_of_api *h, const struct list_query *q,
                             const struct store_page *last)
 {
@@ -146,6 +152,8 @@ static struct str list_meta(struct http_request_of_api *h, const struct list_que
         json_field_str(&w, "continue", make_token(h->rq, q->version, &q->after));
         if (!q->selection.selects)
             json_field_int(&w, "remainingItemCount", (int64_t)last->remaining);
+    } else if (says_the_end(h)) {
+        json_field_str(&w, "continue", STR(""));
     }
     json_close_object(&w);
     return strbuf_str(&out);
@@ -198,7 +206,12 @@ static void write_table(struct http_request_of_api *h, const struct store_rows *
     table_end(w);
 }
 
-void handle_list(struct http_request_of_api *h)
+/* Read the collection as the query asks, do with it what is to be done (NULL: nothing), and answer
+ * with it as it was read. */
+static void answer_list(struct http_request_of_api *h,
+                        int (*act)(struct http_request_of_api *h, const struct store_rows *rows,
+                                   const void *context),
+                        const void *context)
 {
     struct store_rows rows = store_rows_new(h->rq->arena, 64);
     struct strbuf out = strbuf_new(h->rq->arena, 4096);
@@ -207,7 +220,8 @@ void handle_list(struct http_request_of_api *h)
     struct list_query q;
     struct str meta;
 
-    if (read_query(h, &q) != 0 || read_rows(h, &q, &rows, &last) != 0) {
+    if (read_query(h, &q) != 0 || read_rows(h, &q, &rows, &last) != 0 ||
+        (act && act(h, &rows, context) != 0)) {
         answer_failure(h);
         return;
     }
@@ -217,4 +231,39 @@ void handle_list(struct http_request_of_api *h)
     else
         write_items(h, &rows, meta, &w);
     answer_json(h, 200, strbuf_str(&out));
+}
+
+void handle_list(struct http_request_of_api *h)
+{
+    answer_list(h, NULL, NULL);
+}
+
+/* Each object is deleted by itself; one that is gone meanwhile is fine. */
+static int delete_rows(struct http_request_of_api *h, const struct store_rows *rows,
+                       const void *context)
+{
+    for (uint32_t i = 0; i < rows->count; i++) {
+        struct request one = *h->rq;
+        struct str object;
+        bool gone;
+
+        one.verb = VERB_DELETE;
+        one.namespace_ = rows->items[i].namespace_;
+        one.name = rows->items[i].name;
+        if (do_delete(&one, context, &object, &gone) != 0 && one.failure.code != 404) {
+            h->rq->failure = one.failure;
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void handle_delete_collection(struct http_request_of_api *h)
+{
+    struct delete_options options;
+
+    if (read_delete_options(h, &options) != 0)
+        answer_failure(h);
+    else
+        answer_list(h, delete_rows, &options);
 }

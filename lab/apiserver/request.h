@@ -122,18 +122,18 @@ int do_update(struct request *rq, const struct edit *edit, struct str *ret_objec
 int do_apply(struct request *rq, struct value *config, bool force, struct str *ret_object,
              bool *ret_created);
 struct delete_options {
-    struct str uid;
-    uint64_t version; /* 0 = any */
+    struct str uid, version; /* preconditions; "" = any */
     struct str propagation;
-    int64_t grace_seconds;
 };
 /* *ret_gone tells a removed object from one that waits for its finalizers. */
 int do_delete(struct request *rq, const struct delete_options *options, struct str *ret_object,
               bool *ret_gone);
 
-/* Body to tree: JSON or YAML by content type. */
+/* Body to tree, by content type: JSON, YAML or protobuf. */
 int body_read(struct request *rq, struct str content_type, struct str body,
               struct value **ret_value);
+/* The request's body as what is to be merged: an object in JSON. */
+int body_read_merge(struct request *rq, struct value **ret_body);
 /* apiVersion, kind, name and namespace of the body against the URL; the types of built-in kinds. */
 int body_check(struct request *rq, struct value *object);
 /* Defaults and pruning, with unknown fields told as the request asks. */

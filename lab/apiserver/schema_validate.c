@@ -200,7 +200,8 @@ static void check_array(const struct schema *s, const struct value *value, const
     if (s->max_items >= 0 && count > s->max_items)
         finding_too_many(found, at, count, s->max_items);
     if (s->min_items >= 0 && count < s->min_items)
-        invalid(found, at, value, "should have at least %lld items", (long long)s->min_items);
+        invalid(found, at, value_int(found->arena, count), "should have at least %lld items",
+                (long long)s->min_items);
     if (!s->items)
         return;
     for (struct value *item = value_first(value); item; item = value_next(item)) {

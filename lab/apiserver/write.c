@@ -192,6 +192,20 @@ static bool same_but_managers(struct request *rq, const struct value *a, const s
     return value_equal(x, y);
 }
 
+/* A version that is no number; "" and "0" stand for any. */
+static int read_version(struct request *rq, const struct value *object, uint64_t *ret_version)
+{
+    struct str text = meta_text(object, "resourceVersion");
+    struct strbuf shown = strbuf_new(rq->arena, 32);
+
+    *ret_version = 0;
+    if (text.len == 0 || str_to_u64(text, ret_version))
+        return 0;
+    finding_quote(&shown, text);
+    return fail(&rq->failure, 500, "", "strconv.ParseUint: parsing %.*s: invalid syntax",
+                STR_ARG(strbuf_str(&shown)));
+}
+
 /* Not only absent: a client that edits the list of managers sends one. */
 static bool brings_managers(const struct value *old, const struct value *object)
 {
@@ -205,24 +219,28 @@ static int check_preconditions(struct request *rq, const struct value *old, uint
 {
     struct failure_subject subject = request_subject(rq);
     struct str uid = meta_text(object, "uid");
-    struct str want = meta_text(object, "resourceVersion");
+    uint64_t want;
 
-    *ret_insists = want.len > 0 && !str_eq(want, STR("0"));
-    if (uid.len && !str_eq(uid, meta_text(old, "uid")))
+    /* A patch names no object to be replaced: its uid is a change, and refused as one. */
+    if (rq->verb != VERB_PATCH && uid.len && !str_eq(uid, meta_text(old, "uid")))
         return fail_conflict(&rq->failure, &subject,
                              str_fmt(rq->arena,
                                      "Precondition failed: UID in precondition: %.*s, UID in "
                                      "object meta: %.*s",
                                      STR_ARG(uid), STR_ARG(meta_text(old, "uid"))));
-    if (*ret_insists && meta_version(object) != version)
+    if (read_version(rq, object, &want) != 0)
+        return -1;
+    *ret_insists = want != 0;
+    if (*ret_insists && want != version)
         return fail_modified(&rq->failure, &subject);
     if (!*ret_insists && rq->verb == VERB_UPDATE && !rq->internal &&
         kind_has(rq->kind, KIND_CUSTOM)) {
         struct findings found = findings_new(rq->arena, 1);
 
         findings_push(&found, (struct finding){ FINDING_INVALID, STR("metadata.resourceVersion"),
-                                                STR("Invalid value: 0x0: must be specified for an "
+                                                STR("Invalid value: 0: must be specified for an "
                                                     "update") });
+        subject.kind = subject.plural; /* as every API server has it here */
         return fail_invalid(&rq->failure, &subject, &found);
     }
     return 0;

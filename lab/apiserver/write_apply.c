@@ -55,7 +55,6 @@ static int refuse(struct request *rq, const struct apply_conflicts *conflicts)
     fail(&rq->failure, 409, "Conflict", "%.*s",
          STR_ARG(apply_conflict_message(rq->arena, conflicts)));
     rq->failure.has_details = true;
-    rq->failure.group = rq->failure.kind = rq->failure.name = STR("");
     for (uint32_t i = 0; i < conflicts->count; i++)
         findings_push(&rq->failure.causes,
                       (struct finding){ FINDING_MANAGER_CONFLICT, conflicts->items[i].path,
@@ -126,7 +125,6 @@ static int apply_to(struct request *rq, const struct applying *a, const struct v
     }
     refresh_last_applied(rq, a, *ret_object);
     managed = meta_get(*ret_object, "managedFields");
-    rq->applies = true;
     rq->managed_fields = managed ? value_clone(rq->arena, managed) : NULL;
     return 0;
 }

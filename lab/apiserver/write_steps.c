@@ -26,7 +26,8 @@ int write_validate(struct request *rq, const struct value *old, struct value *ob
 
     subject.name = meta_text(object, "name");
     meta_validate(rq->kind, object, &found);
-    if (old)
+    /* What all kinds have in common is checked before what the kind checks, which is that again. */
+    for (int checks = 0; old && checks < 2; checks++)
         meta_validate_update(rq->arena, old, object, &found);
     if (kind_has(rq->kind, KIND_CUSTOM)) {
         struct findings lists = findings_new(rq->arena, 0);

@@ -33,17 +33,19 @@ send() {
   curl -sS --max-time 20 -K "$state/$side.curl" --cacert "$state/$side.ca" -X "$method" "$@" "${!server}$path"
 }
 
-# What each server makes up for itself, and the order of what has none.
+# What each server makes up for itself, within texts too, and the order of what has none.
 same_for_all='
   def uuid: "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+  def time: "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z";
+  def version: "(?<before>ResourceVersion in record \\(|\"resourceVersion[\\\\]*\":[\\\\]*\")[0-9]+";
   def bare: walk(if type == "object"
     then del(.uid, .resourceVersion, .creationTimestamp, .deletionTimestamp, .managedFields, .lastTransitionTime, .time,
       .storageVersionHash, .serverAddressByClientCIDRs)
-    elif type == "string" then gsub(uuid; "UID") else . end);
+    elif type == "string" then gsub(uuid; "UID") | gsub(time; "TIME") | gsub(version; "\(.before)VERSION") else . end);
   bare | if .resources then .resources |= (map(.verbs |= sort) | sort_by(.name)) else . end
     | if .details.causes? then (.details.causes |= sort_by(.field, .reason, .message)) | .message |= sub("\\[.*\\]$"; "[...]") else . end
     | if .rows then .rows[].cells |= map(if type == "string" and test("^[0-9]+m?s$|^<invalid>$") then "age" else . end) else . end'
-no_words='del(.message?, .details.causes[]?.message)'
+no_words='del(.message?, .details.causes[]?.message, .columnDefinitions[]?.description)'
 
 # answer SIDE: code and body of the request in $method, $path, $form, $body.
 answer() {

@@ -165,7 +165,7 @@ static void configure(struct fixture *f, const struct hook *hook, bool mutates, 
 static struct reply make_widget(struct fixture *f)
 {
     return ask_json(f, "POST", WIDGETS,
-                    "{\"metadata\":{\"generateName\":\"w-\",\"labels\":{\"a\":\"b\"}},\"spec\":{"
+                    "{" WIDGET "\"metadata\":{\"generateName\":\"w-\",\"labels\":{\"a\":\"b\"}},\"spec\":{"
                     "\"env\":\"x\"}}");
 }
 

@@ -179,6 +179,8 @@ static inline struct str member(struct fixture *f, struct str json, const char *
     return json_is(at, JSON_STRING) ? json_str(at) : json_raw(at);
 }
 
+/* The beginning of each of them. */
+#define WIDGET "\"apiVersion\":\"test.example.com/v1\",\"kind\":\"Widget\","
 #define WIDGETS "/apis/test.example.com/v1/namespaces/default/widgets"
 
 #endif

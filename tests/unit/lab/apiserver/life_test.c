@@ -31,7 +31,7 @@ static void test_namespace(void **state)
     (void)state;
     ask_json(f, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team\"}}");
     ask_json(f, "POST", in_team,
-             "{\"metadata\":{\"name\":\"w\",\"finalizers\":[\"x.io/y\"]},\"spec\":{\"env\":\"x\"}}");
+             "{" WIDGET "\"metadata\":{\"name\":\"w\",\"finalizers\":[\"x.io/y\"]},\"spec\":{\"env\":\"x\"}}");
     ask_json(f, "POST", "/api/v1/namespaces/team/configmaps",
              str_z(f->arena, configmap_in(f->arena, "c")));
     reply = ask_json(f, "DELETE", "/api/v1/namespaces/team", "");
@@ -61,7 +61,7 @@ static void test_definition(void **state)
     struct error err;
 
     (void)state;
-    ask_json(f, "POST", WIDGETS, "{\"metadata\":{\"name\":\"w\"},\"spec\":{\"env\":\"x\"}}");
+    ask_json(f, "POST", WIDGETS, "{" WIDGET "\"metadata\":{\"name\":\"w\"},\"spec\":{\"env\":\"x\"}}");
     reply = ask(f, "PATCH", crd, "", "application/merge-patch+json",
                 "{\"spec\":{\"group\":\"other.example.com\"}}");
     rows_expect_int("a group never changes", reply.status, 422);

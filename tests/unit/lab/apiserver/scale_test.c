@@ -24,6 +24,7 @@ static const char *const farms =
     "          spec: {type: object, properties: {size: {type: object, properties: {cows: {type: integer}}}}}\n"
     "          status: {type: object, properties: {cows: {type: integer}, selector: {type: string}}}\n";
 
+#define FARM "\"apiVersion\":\"test.example.com/v1\",\"kind\":\"Farm\","
 #define FARMS "/apis/test.example.com/v1/namespaces/default/farms"
 #define WEB "/apis/apps/v1/namespaces/default/deployments/web/scale"
 #define MERGE "application/merge-patch+json"
@@ -70,8 +71,8 @@ static void test_rows(void **state)
              "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"replicas\":2,\"selector\":{\"matchLabels\":{"
              "\"app\":\"web\"},\"matchExpressions\":[{\"key\":\"tier\",\"operator\":\"In\",\"values\":["
              "\"a\",\"b\"]}]},\"template\":{}}}");
-    ask_json(f, "POST", FARMS, "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"size\":{\"cows\":7}}}");
-    ask_json(f, "POST", FARMS, "{\"metadata\":{\"name\":\"b\"},\"spec\":{}}");
+    ask_json(f, "POST", FARMS, "{" FARM "\"metadata\":{\"name\":\"a\"},\"spec\":{\"size\":{\"cows\":7}}}");
+    ask_json(f, "POST", FARMS, "{" FARM "\"metadata\":{\"name\":\"b\"},\"spec\":{}}");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct reply reply = ask(f, rows[i].method, rows[i].path, "application/json", rows[i].type,
                                  rows[i].body);
