@@ -1,6 +1,8 @@
 /* builtin_rules.c: what the registries of the built-in kinds do beyond their types: the defaults
  * that others rely on, and the checks whose refusals people meet. */
+#include "lab/apiserver/builtin_data.h"
 #include "lab/apiserver/builtin_roles.h"
+#include "lab/apiserver/builtin_webhooks.h"
 #include "lab/apiserver/cel.h"
 #include "lab/apiserver/service.h"
 
@@ -130,85 +132,6 @@ void builtin_default(struct arena *arena, const struct kind *kind, struct value 
         roles_default(arena, kind, object);
 }
 
-/* ConfigMap and Secret: keys, and what immutable means. */
-static bool is_data_key(struct str key)
-{
-    if (key.len == 0 || key.len > 253 || str_eq(key, STR(".")) || str_eq(key, STR("..")))
-        return false;
-    for (size_t i = 0; i < key.len; i++) {
-        char c = key.at[i];
-
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              strchr("-_.", c)))
-            return false;
-    }
-    return true;
-}
-
-static void check_keys(const struct value *object, struct str member, struct findings *found,
-                       size_t *bytes)
-{
-    struct path at = path_field(NULL, member);
-
-    for (struct value *m = value_first(value_get(object, member)); m; m = value_next(m)) {
-        struct path here = path_key(&at, value_key(m));
-
-        *bytes += value_key(m).len + value_text(m).len;
-        if (!is_data_key(value_key(m)))
-            finding_invalid(found, &here, value_str(found->arena, value_key(m)),
-                            STR("a valid config key must consist of alphanumeric characters, '-', "
-                                "'_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', "
-                                "regex used for validation is '[-._a-zA-Z0-9]+')"));
-    }
-}
-
-static void check_data(const struct value *old, const struct value *object,
-                       struct findings *found)
-{
-    static const char *const members[] = { "data", "binaryData" };
-    size_t bytes = 0;
-
-    for (size_t i = 0; i < 2; i++) {
-        struct str member = str_of(members[i]);
-        struct path at = path_field(NULL, member);
-
-        check_keys(object, member, found, &bytes);
-        if (value_is_true(value_get(old, STR("immutable"))) &&
-            !value_equal(value_get(old, member), value_get(object, member)))
-            finding_forbidden(found, &at, STR("field is immutable when `immutable` is set"));
-    }
-    if (value_is_true(value_get(old, STR("immutable"))) &&
-        !value_is_true(value_get(object, STR("immutable")))) {
-        struct path at = path_field(NULL, STR("immutable"));
-
-        finding_forbidden(found, &at, STR("field is immutable when `immutable` is set"));
-    }
-    if (bytes > 1024 * 1024) {
-        struct path at = path_field(NULL, STR("data"));
-
-        finding_too_long(found, bytes ? &at : NULL, 1024 * 1024);
-    }
-}
-
-static void check_secret(struct arena *arena, const struct value *old, const struct value *object,
-                         struct findings *found)
-{
-    struct path data = path_field(NULL, STR("data"));
-    struct path type = path_field(NULL, STR("type"));
-    struct str bytes;
-    struct error err;
-
-    for (struct value *m = value_first(value_get(object, STR("data"))); m; m = value_next(m)) {
-        struct path here = path_key(&data, value_key(m));
-
-        if (base64_decode(arena, value_text(m), &bytes, &err) != 0)
-            finding_invalid(found, &here, value_str(arena, STR("<redacted>")),
-                            STR("must be base64"));
-    }
-    if (old && !value_equal(value_get(old, STR("type")), value_get(object, STR("type"))))
-        finding_invalid(found, &type, value_get(object, STR("type")), STR("field is immutable"));
-}
-
 /* What the lab cannot evaluate it does not take: it would have to guess later. */
 static void check_conditions(struct arena *arena, const struct value *hook, const struct path *at,
                              struct findings *found)
@@ -232,25 +155,16 @@ static void check_webhooks(struct arena *arena, const struct value *object, stru
 {
     struct path list = path_field(NULL, STR("webhooks"));
     struct value *hook = value_first(value_get(object, STR("webhooks")));
+    struct map *names = map_new(arena, 8);
 
     for (uint32_t index = 0; hook; hook = value_next(hook), index++) {
         struct path at = path_index(&list, index);
-        struct path effects = path_field(&at, STR("sideEffects"));
-        struct path versions = path_field(&at, STR("admissionReviewVersions"));
-        struct path config = path_field(&at, STR("clientConfig"));
-        struct path url = path_field(&config, STR("url"));
-        struct str address = value_text(value_walk(hook, "clientConfig", "url", NULL));
-        bool has_service = value_walk(hook, "clientConfig", "service", NULL) != NULL;
+        struct path name = path_field(&at, STR("name"));
 
-        if (value_text(value_get(hook, STR("sideEffects"))).len == 0)
-            finding_required(found, &effects, STR("must specify one of None, NoneOnDryRun"));
-        if (value_count(value_get(hook, STR("admissionReviewVersions"))) == 0)
-            finding_required(found, &versions, STR("must specify one of v1, v1beta1"));
-        if ((address.len > 0) == has_service)
-            finding_required(found, &config, STR("exactly one of url or service is required"));
-        else if (address.len && !str_starts(address, STR("https://")))
-            finding_invalid(found, &url, value_walk(hook, "clientConfig", "url", NULL),
-                            STR("'https' is the only allowed URL scheme"));
+        webhook_validate(hook, &at, found);
+        if (map_get(names, value_text(value_get(hook, STR("name")))))
+            finding_duplicate(found, &name, value_get(hook, STR("name")));
+        map_put(names, value_text(value_get(hook, STR("name"))), hook);
         check_conditions(arena, hook, &at, found);
     }
 }
@@ -258,15 +172,10 @@ static void check_webhooks(struct arena *arena, const struct value *object, stru
 void builtin_validate(struct arena *arena, const struct kind *kind, const struct value *old,
                       const struct value *object, struct findings *found)
 {
-    if (is(kind, "configmaps"))
-        check_data(old, object, found);
-    if (is(kind, "secrets")) {
-        check_data(old, object, found);
-        check_secret(arena, old, object, found);
-    }
     if (is(kind, "mutatingwebhookconfigurations") || is(kind, "validatingwebhookconfigurations"))
         check_webhooks(arena, object, found);
     if (is(kind, "services"))
         service_validate(arena, old, object, found);
+    data_validate(arena, kind, old, object, found);
     roles_validate(arena, kind, old, object, found);
 }

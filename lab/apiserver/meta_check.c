@@ -35,7 +35,9 @@ static struct str name_fault(const struct kind *kind, struct str name)
     if (kind_has(kind, KIND_LABEL_NAME)) {
         if (name.len > 63)
             return STR("must be no more than 63 characters");
-        return kube_not_dns1123_label(name) ? STR(LABEL_TEXT) : STR("");
+        if (!kube_not_dns1123_label(name))
+            return STR("");
+        return kube_not_dns1123_subdomain(name) ? STR(LABEL_TEXT) : STR("must not contain dots");
     }
     if (name.len > 253)
         return STR("must be no more than 253 characters");
@@ -59,16 +61,23 @@ static void check_name(const struct kind *kind, const struct value *object,
         finding_invalid(found, &at, meta_get(object, "name"), fault);
 }
 
+void meta_validate_key(struct str key, const struct path *at, struct findings *found)
+{
+    const struct value *shown = value_str(found->arena, key);
+
+    if (key.len == 0 || str_ends(key, STR("/")))
+        finding_invalid(found, at, shown, STR("name part must be non-empty"));
+    if (kube_not_label_key(key))
+        finding_invalid(found, at, shown, STR(KEY_TEXT));
+}
+
 static void check_labels(const struct value *object, const struct path *meta,
                          struct findings *found)
 {
     struct path at = path_field(meta, STR("labels"));
 
     for (struct value *m = value_first(meta_get(object, "labels")); m; m = value_next(m)) {
-        struct value *key = value_str(found->arena, value_key(m));
-
-        if (kube_not_label_key(value_key(m)))
-            finding_invalid(found, &at, key, STR(KEY_TEXT));
+        meta_validate_key(value_key(m), &at, found);
         if (value_text(m).len > 63)
             finding_invalid(found, &at, m, STR("must be no more than 63 bytes"));
         else if (kube_not_label_value(value_text(m)))
@@ -129,8 +138,7 @@ static void check_finalizers(const struct value *object, const struct path *meta
     struct path list = path_field(meta, STR("finalizers"));
 
     for (struct value *m = value_first(meta_get(object, "finalizers")); m; m = value_next(m))
-        if (kube_not_label_key(value_text(m)))
-            finding_invalid(found, &list, m, STR(KEY_TEXT));
+        meta_validate_key(value_text(m), &list, found);
 }
 
 void meta_validate(const struct kind *kind, const struct value *object, struct findings *found)

@@ -35,6 +35,9 @@ void meta_validate(const struct kind *kind, const struct value *object, struct f
 void meta_validate_update(struct arena *arena, const struct value *old,
                           const struct value *object, struct findings *found);
 
+/* [prefix/]name, as labels have for a key. */
+void meta_validate_key(struct str key, const struct path *at, struct findings *found);
+
 /* Rules and defaults of built-in kinds that their types do not express. `old` NULL: a creation. */
 void builtin_default(struct arena *arena, const struct kind *kind, struct value *object);
 void builtin_validate(struct arena *arena, const struct kind *kind, const struct value *old,

@@ -103,7 +103,7 @@ void schema_default(struct arena *arena, const struct schema *schema, struct val
  * metadata are known. */
 void schema_prune(struct arena *arena, const struct schema *schema, struct value *value,
                   bool is_root, struct str_list *unknown);
-/* For built-in kinds: the Go decoder's words for a wrong type; false if all are right. */
+/* For built-in kinds: what does not fit, in the Go decoder's words; false if there is such. */
 bool schema_decodes(struct arena *arena, const struct schema *schema, const struct value *value,
                     struct str kind, struct str *ret_why);
 
