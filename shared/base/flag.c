@@ -163,6 +163,43 @@ static int unknown_flag(const struct flag_row *rows, uint32_t count, struct str 
                      STR_ARG(name));
 }
 
+/* The row that "-o" names, with its value behind it or not: -o json, -o=json, -ojson. */
+static int32_t find_letter(const struct flag_row *rows, uint32_t count, struct str word,
+                           struct str *ret_text)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        bool equals = word.len > 2 && word.at[2] == '=';
+
+        if (rows[i].letter != word.at[1] || (word.len > 2 && !equals && rows[i].type == FLAG_BOOL))
+            continue;
+        if (word.len > 2)
+            *ret_text = str_slice(word, equals ? 3 : 2, word.len);
+        return (int32_t)i;
+    }
+    return -1;
+}
+
+/* The row that `word` names, and the value that stands in it (NULL: none). -1: no such row. */
+static int32_t read_name(const struct flag_row *rows, uint32_t count, struct str word,
+                         struct str *ret_text, struct error *err)
+{
+    ptrdiff_t equals = str_find_char(word, '=', 0);
+    struct str name = str_slice(word, 2, equals < 0 ? word.len : (size_t)equals);
+    bool is_long = str_starts(word, STR("--"));
+    int32_t found;
+
+    *ret_text = (struct str){ NULL, 0 };
+    if (is_long && equals >= 0)
+        *ret_text = str_slice(word, (size_t)equals + 1, word.len);
+    found = is_long ? find_row(rows, count, name) : find_letter(rows, count, word, ret_text);
+    if (found >= 0)
+        return found;
+    if (is_long)
+        return unknown_flag(rows, count, name, err);
+    return error_set(err, ERROR_BAD_REQUEST, "unknown flag %.*s; --help lists the flags",
+                     STR_ARG(word));
+}
+
 static int take_environment(const struct flag_row *row, const char *(*getenv_of)(const char *),
                             struct arena *arena, struct flag_value *value, struct error *err)
 {
@@ -205,28 +242,17 @@ int flags_parse(const struct flag_row *rows, uint32_t count, int argc, char **ar
                 str_list_push(&parsed.rest, str_of(argv[i]));
             break;
         }
-        if (!str_starts(word, STR("--"))) {
-            if (word.len > 1 && word.at[0] == '-')
-                return error_set(err, ERROR_BAD_REQUEST, "unknown flag %s; flags begin with --",
-                                 argv[i]);
+        if (word.len < 2 || word.at[0] != '-') {
             str_list_push(&parsed.rest, word);
             continue;
         }
 
-        struct str name = str_slice(word, 2, word.len);
-        ptrdiff_t equals = str_find_char(name, '=', 0);
-        struct str text = { NULL, 0 };
-
-        if (equals >= 0) {
-            text = str_slice(name, (size_t)equals + 1, name.len);
-            name = str_slice(name, 0, (size_t)equals);
-        }
-
-        int32_t found = find_row(rows, count, name);
+        struct str text;
+        int32_t found = read_name(rows, count, word, &text, err);
 
         if (found < 0)
-            return unknown_flag(rows, count, name, err);
-        if (equals < 0) {
+            return -1;
+        if (!text.at) {
             if (rows[found].type == FLAG_BOOL)
                 text = STR("true");
             else if (i + 1 < argc)
@@ -248,7 +274,10 @@ void flags_help(const struct flag_row *rows, uint32_t count, struct strbuf *out)
     for (uint32_t i = 0; i < count; i++) {
         const struct flag_row *row = &rows[i];
 
-        strbuf_fmt(out, "  --%s", row->name);
+        if (row->letter)
+            strbuf_fmt(out, "  -%c, --%s", row->letter, row->name);
+        else
+            strbuf_fmt(out, "  --%s", row->name);
         if (row->type == FLAG_CHOICE)
             strbuf_fmt(out, "=%s", row->choices);
         else if (row->type != FLAG_BOOL)

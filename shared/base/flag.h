@@ -27,13 +27,14 @@ struct flag_row {
     const char *choices;     /* of FLAG_CHOICE; NULL else */
     bool secret;             /* never logged or shown */
     const char *help;        /* one sentence */
+    char letter;             /* -o beside --output; 0 if none */
 };
 
-/* What FLAG is while a flags.def is included: the ids of the rows in an enum,
- * and the rows by id. */
+/* What FLAG is while a flags.def is included: the ids of the rows in an enum, and the rows by id.
+ * The letter may be left out of a row. */
 #define FLAG_AS_ID(id, ...) FLAG_##id,
-#define FLAG_AS_ROW(id, name, type, default_text, ...)                                             \
-    [FLAG_##id] = { name, FLAG_##type, default_text, __VA_ARGS__ },
+#define FLAG_AS_ROW(id, word, kind, ...)                                                           \
+    [FLAG_##id] = { .name = word, .type = FLAG_##kind, __VA_ARGS__ },
 
 /* A value; which member counts follows from the row's type. Strings are borrowed from argv or the
  * environment. */

@@ -7,8 +7,7 @@
 
 /* --- flags --- */
 
-#define FLAG(id, name, type, fallback, unit, min, max, environment, choices, secret, help)         \
-    { name, FLAG_##type, fallback, unit, min, max, environment, choices, secret, help },
+#define FLAG(id, word, kind, ...) { .name = word, .type = FLAG_##kind, __VA_ARGS__ },
 static const struct flag_row webhook_flags[] = {
 #include "webhook/flags.def"
 };

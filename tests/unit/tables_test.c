@@ -64,6 +64,8 @@ static void check_flag(const struct flag_table *table, uint32_t at)
         const char *other = table->rows[i].environment;
 
         rows_expect(row->name, strcmp(row->name, table->rows[i].name) != 0, "its name is unique");
+        rows_expect(row->name, !row->letter || row->letter != table->rows[i].letter,
+                    "its letter is unique");
         rows_expect(row->name, !row->environment || !other || strcmp(row->environment, other) != 0,
                     "its variable is unique");
     }
@@ -114,7 +116,8 @@ static void put_flag(struct strbuf *out, const struct flag_row *row)
     struct arena *arena = out->arena;
 
     strbuf_char(out, '|');
-    put_cell(out, str_fmt(arena, "`--%s`", row->name));
+    put_cell(out, row->letter ? str_fmt(arena, "`-%c`, `--%s`", row->letter, row->name)
+                              : str_fmt(arena, "`--%s`", row->name));
     put_cell(out, row->default_text[0] ? str_fmt(arena, "`%s`", row->default_text) : STR(""));
     put_cell(out, shown_values(arena, row));
     put_cell(out, row->environment ? str_fmt(arena, "`%s`", row->environment) : STR(""));

@@ -3,13 +3,18 @@
 
 #include "base/flag.h"
 
+/* The first field by its name: then later ones may be left out. */
 static const struct flag_row rows_of_flags[] = {
-    { "listen", FLAG_STRING, ":8443", "address:port", 0, 0, NULL, NULL, false, "Where to listen." },
-    { "verbose", FLAG_BOOL, "false", "", 0, 0, NULL, NULL, false, "Say more." },
-    { "workers", FLAG_INT, "4", "", 1, 64, "WORKERS", NULL, false, "How many." },
-    { "timeout", FLAG_DURATION, "30s", "", 1000, 60000, NULL, NULL, false, "How long." },
-    { "log-format", FLAG_CHOICE, "text", "", 0, 0, NULL, "json|text", false, "How to log." },
+    { .name = "listen", FLAG_STRING, ":8443", "address:port", 0, 0, NULL, NULL, false, "Where to listen." },
+    { .name = "verbose", FLAG_BOOL, "false", "", 0, 0, NULL, NULL, false, "Say more." },
+    { .name = "workers", FLAG_INT, "4", "", 1, 64, "WORKERS", NULL, false, "How many." },
+    { .name = "timeout", FLAG_DURATION, "30s", "", 1000, 60000, NULL, NULL, false, "How long." },
+    { .name = "log-format", FLAG_CHOICE, "text", "", 0, 0, NULL, "json|text", false, "How to log.",
+      'f' },
+    { .name = "quiet", FLAG_BOOL, "false", "", 0, 0, NULL, NULL, false, "Say less.", 'q' },
 };
+
+enum { FLAGS = sizeof(rows_of_flags) / sizeof(rows_of_flags[0]) };
 
 static const char *workers_from_environment;
 
@@ -37,7 +42,15 @@ static void flags_come_from_line_environment_and_default(void **state)
         { "unknown with the nearest", { "--worker=1", NULL }, NULL,
           "unknown flag --worker; did you mean --workers?" },
         { "unknown", { "--frobnicate", NULL }, NULL, "unknown flag --frobnicate; --help lists the flags" },
-        { "one dash", { "-v", NULL }, NULL, "unknown flag -v; flags begin with --" },
+        { "a letter with a space", { "-f", "json", NULL }, NULL, ":8443 0 4 30000 json" },
+        { "with =", { "-f=json", NULL }, NULL, ":8443 0 4 30000 json" },
+        { "with nothing between", { "-fjson", "-q", NULL }, NULL, ":8443 0 4 30000 json" },
+        { "a letter's value is checked", { "-fxml", NULL }, NULL,
+          "--log-format: 'xml' is not one of json|text" },
+        { "and missed", { "-f", NULL }, NULL, "--log-format needs a value" },
+        { "a letter that nothing has", { "-v", NULL }, NULL, "unknown flag -v; --help lists the flags" },
+        { "letters do not melt together", { "-qf", NULL }, NULL,
+          "unknown flag -qf; --help lists the flags" },
         { "no value", { "--workers", NULL }, NULL, "--workers needs a value" },
         { "not a number", { "--workers=x", NULL }, NULL, "--workers: 'x' is not a whole number" },
         { "out of bounds", { "--workers=65", NULL }, NULL,
@@ -63,7 +76,7 @@ static void flags_come_from_line_environment_and_default(void **state)
         for (; rows[i].words[argc - 1]; argc++)
             argv[argc] = (char *)(uintptr_t)rows[i].words[argc - 1];
         workers_from_environment = rows[i].environment;
-        if (flags_parse(rows_of_flags, 5, argc, argv, fake_getenv, arena, &values, &err) < 0) {
+        if (flags_parse(rows_of_flags, FLAGS, argc, argv, fake_getenv, arena, &values, &err) < 0) {
             rows_expect_str(rows[i].row, str_of(err.text), str_of(rows[i].want));
             continue;
         }
@@ -85,12 +98,13 @@ static void help_names_every_flag(void **state)
     struct flag_values values;
     struct error err;
 
-    flags_help(rows_of_flags, 5, &out);
-    for (size_t i = 0; i < 5; i++)
+    flags_help(rows_of_flags, FLAGS, &out);
+    rows_expect("a letter", str_find(strbuf_str(&out), STR("  -f, --log-format=json|text\n"), 0) >= 0, "is shown");
+    for (size_t i = 0; i < FLAGS; i++)
         rows_expect(rows_of_flags[i].name,
                     str_find(strbuf_str(&out), str_of(rows_of_flags[i].help), 0) >= 0, "its help is there");
     workers_from_environment = NULL;
-    assert_int_equal(flags_parse(rows_of_flags, 5, 2, argv, NULL, arena, &values, &err), 0);
+    assert_int_equal(flags_parse(rows_of_flags, FLAGS, 2, argv, NULL, arena, &values, &err), 0);
     assert_true(values.help);
     (void)state;
 }
