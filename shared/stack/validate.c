@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "stack/settle.h"
+#include "text/json_place.h"
 
 void stack_find(const struct stack *stack, const struct facts *facts, struct problems *problems)
 {
@@ -52,39 +53,17 @@ static void apply_severities(struct problems *problems, const struct rule_severi
 
 /* --- what was wrong before --- */
 
-/* The value at a rendered field path of a spec; absent where there is none. Paths are our own
- * (path.c): names between dots, indexes and keys in brackets. */
+/* The value at a field of a spec; absent where there is none. */
 static struct json value_at(struct json spec, struct str field)
 {
-    struct json value = spec;
-    size_t at = strlen("spec");
+    struct json none = { NULL, 0 };
+    size_t head = strlen("spec");
+    struct json_place place;
 
     if (!str_starts(field, STR("spec")))
-        return (struct json){ NULL, 0 };
-    while (at < field.len && value.index) {
-        bool bracket = field.at[at] == '[';
-        size_t end = at + 1;
-
-        while (end < field.len && (bracket ? field.at[end] != ']'
-                                           : field.at[end] != '.' && field.at[end] != '['))
-            end++;
-
-        struct str part = str_slice(field, at + 1, end);
-        uint64_t index;
-
-        if (bracket && json_is(value, JSON_ARRAY) && str_to_u64(part, &index)) {
-            struct json_iter it = json_iter(value);
-
-            value = (struct json){ NULL, 0 };
-            while (json_next(&it))
-                if (it.position == index)
-                    value = it.value;
-        } else {
-            value = json_get(value, part);
-        }
-        at = end + bracket;
-    }
-    return value;
+        return none;
+    place = json_place_of(spec, str_slice(field, head, field.len));
+    return place.whole ? place.value : none;
 }
 
 /* The field with charts by name in place of number, so that one that moved is still itself. */

@@ -10,7 +10,6 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "text/json_index.h"
 #include "text/yaml_node.h"
 
 #include <stdio.h>
@@ -37,18 +36,6 @@ struct reader {
     int result;
     struct error *err;
 };
-
-int yaml_fail(struct error *err, enum error_code code, uint32_t line, uint32_t column,
-              const char *format, ...)
-{
-    char text[512];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    return error_set(err, code, "line %u, column %u: %s", line, column, text);
-}
 
 /* ---- errors ---- */
 
@@ -328,48 +315,18 @@ static void read_events(void *context)
 
 /* ---- JSON as it is ---- */
 
-/* Nodes stand in the order of the text, so one walk over the bytes places them all. */
-static void place_json(struct arena *arena, struct json root, struct yaml_document *document)
-{
-    const struct json_node *nodes = root.index->nodes;
-    uint32_t count = json_node_of(root)->next;
-    uint32_t line = 1;
-    uint32_t column = 1;
-    size_t at = 0;
-
-    document->positions = arena_array(arena, struct yaml_position, count);
-    document->position_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        size_t offset = nodes[i].start - (nodes[i].flags & JSON_FLAG_KEY ? 1 : 0);
-
-        for (; at < offset; at++) {
-            if (document->json.at[at] == '\n') {
-                line++;
-                column = 1;
-            } else {
-                column += ((unsigned char)document->json.at[at] & 0xc0) != 0x80;
-            }
-        }
-        document->positions[i] = (struct yaml_position){ offset, line, column };
-    }
-}
-
 /* Strict JSON needs no conversion; and libyaml knows no surrogate pairs. */
 static bool read_as_json(struct arena *arena, struct str text, struct yaml_documents *documents)
 {
     const struct json_limits limits = { LIMIT_YAML_TEXT, LIMIT_JSON_DEPTH, LIMIT_YAML_NODES,
                                         LIMIT_JSON_STRING };
     struct str begin = str_trim(text);
-    struct yaml_document document = { .position_count = 0 };
+    struct yaml_document document;
     struct error ignored;
-    struct json root;
 
-    if (begin.len == 0 || (begin.at[0] != '{' && begin.at[0] != '['))
+    if (begin.len == 0 || (begin.at[0] != '{' && begin.at[0] != '[') ||
+        yaml_read_json(arena, text, &limits, &document, &ignored) < 0)
         return false;
-    document.json = str_dup(arena, text);
-    if (json_read(arena, document.json, &limits, &root, &ignored) < 0)
-        return false;
-    place_json(arena, root, &document);
     yaml_documents_push(documents, document);
     return true;
 }
@@ -408,20 +365,4 @@ int yaml_read(struct arena *arena, struct str text, struct yaml_documents *ret_d
     }
     *ret_documents = r->documents;
     return 0;
-}
-
-struct yaml_position yaml_position_of(const struct yaml_document *document, size_t offset)
-{
-    uint32_t low = 0;
-    uint32_t high = document->position_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (document->positions[middle].offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? document->positions[low - 1] : (struct yaml_position){ 0, 0, 0 };
 }

@@ -173,12 +173,76 @@ static void positions_lead_back_to_the_yaml(void **state)
 
         rows_expect_int(rows[i].row, at.line, rows[i].line);
         rows_expect_int(rows[i].row, at.column, rows[i].column);
+
+        struct yaml_position key = yaml_key_position_of(&documents.items[0], json_offset(found));
+
+        rows_expect(rows[i].row,
+                    key.line < at.line || (key.line == at.line && key.column < at.column),
+                    "its key stands before it");
     }
 
     struct yaml_document none = { STR_INIT(""), NULL, 0 };
 
     assert_int_equal(yaml_position_of(&none, 3).line, 0);
     (void)state;
+}
+
+static void streams_split_into_documents(void **state)
+{
+    static const struct {
+        const char *row;
+        const char *text;
+        const char *want; /* "line:text" of each, with '|' between and line ends as '/' */
+    } rows[] = {
+        { "nothing", "", "" },
+        { "one", "a: 1\n", "1:a: 1/" },
+        { "one without an end", "a: 1", "1:a: 1" },
+        { "two", "a: 1\n---\nb: 2\n", "1:a: 1/|2:---/b: 2/" },
+        { "a marker first", "---\na: 1\n---\nb: 2", "1:---/a: 1/|3:---/b: 2" },
+        { "a comment goes with what follows", "# x\n\n---\na: 1\n", "1:# x//---/a: 1/" },
+        { "so does a directive", "%YAML 1.1\n---\na: 1\n", "1:%YAML 1.1/---/a: 1/" },
+        { "also behind an end", "a: 1\n...\n%YAML 1.1\n---\nb: 2\n", "1:a: 1/.../|3:%YAML 1.1/---/b: 2/" },
+        { "ends in a row", "...\n...\na: 1\n", "1:.../.../a: 1/" },
+        { "an empty one between two", "a: 1\n---\n---\nb: 2\n", "1:a: 1/|2:---/|3:---/b: 2/" },
+        { "a marker with text", "--- {a: 1}\n--- # x\nb: 2\n", "1:--- {a: 1}/|2:--- # x/b: 2/" },
+        { "what only looks like one", "----\n---x\n ---\na: '---'\n", "1:----/---x/ ---/a: '---'/" },
+        { "a block ends at a marker", "a: |\n  x\n---\nb: 2\n", "1:a: |/  x/|3:---/b: 2/" },
+        { "lines of DOS", "a: 1\r\n---\r\nb: 2\r\n", "1:a: 1\r/|2:---\r/b: 2\r/" },
+        { "what is no YAML is kept apart", "a: [\n---\nb: 2\n", "1:a: [/|2:---/b: 2/" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct yaml_stream stream = { str_of(rows[i].text), 1 };
+        struct strbuf got = strbuf_new(arena, 0);
+        struct str text;
+        uint32_t line;
+
+        while (yaml_split(&stream, &text, &line)) {
+            strbuf_fmt(&got, "%s%u:", got.len ? "|" : "", line);
+            for (size_t k = 0; k < text.len; k++)
+                strbuf_char(&got, text.at[k] == '\n' ? '/' : text.at[k]);
+        }
+        rows_expect_str(rows[i].row, strbuf_str(&got), str_of(rows[i].want));
+    }
+}
+
+static void errors_say_where_they_are(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct yaml_position at = { 0, 0, 0 };
+    struct yaml_documents documents;
+    struct str what = STR("");
+    struct error err;
+
+    (void)state;
+    assert_int_equal(yaml_read(arena, STR("a: 1\n  b: {a: 1, a: 2}\n"), &documents, &err), -1);
+    rows_expect("a place", yaml_error_place(&err, &at, &what), "is told");
+    rows_expect_int("line", at.line, 2);
+    rows_expect_str("what is left are words", what, STR("mapping values are not allowed in this context"));
+    error_set(&err, ERROR_BUDGET, "no room");
+    rows_expect("no place", !yaml_error_place(&err, &at, &what), "is told of what has none");
 }
 
 static void writes_what_people_like_to_read(void **state)
@@ -227,6 +291,8 @@ int main(void)
         cmocka_unit_test(becomes_the_json_that_kubectl_would_send),
         cmocka_unit_test(refuses_with_line_and_column),
         cmocka_unit_test(positions_lead_back_to_the_yaml),
+        cmocka_unit_test(streams_split_into_documents),
+        cmocka_unit_test(errors_say_where_they_are),
         cmocka_unit_test(writes_what_people_like_to_read),
     };
 
