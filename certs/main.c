@@ -22,10 +22,10 @@ static const struct flag_row flag_rows[FLAG_COUNT] = {
 };
 
 static const struct program program = {
-    "herd-devca",
-    "Writes a throw-away CA and a server certificate signed by it, for development.",
-    flag_rows,
-    FLAG_COUNT,
+    .name = "herd-devca",
+    .summary = "Writes a throw-away CA and a server certificate signed by it, for development.",
+    .flags = flag_rows,
+    .flag_count = FLAG_COUNT,
 };
 
 enum { PEM_BYTES_MAX = 64 * 1024, CLOCK_SKEW_MS = 60 * 1000 };

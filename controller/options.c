@@ -22,11 +22,11 @@ static const struct flag_row flag_rows[FLAG_COUNT] = {
 };
 
 const struct program controller_program = {
-    "herd-controller",
-    "The controller of Herd: brings what Stacks say to their clusters through Rancher, and keeps "
-    "their status true.",
-    flag_rows,
-    FLAG_COUNT,
+    .name = "herd-controller",
+    .summary = "The controller of Herd: brings what Stacks say to their clusters through Rancher, "
+               "and keeps their status true.",
+    .flags = flag_rows,
+    .flag_count = FLAG_COUNT,
 };
 
 enum { TOKEN_BYTES_MAX = 64 * 1024, CA_BYTES_MAX = 1024 * 1024 };

@@ -30,11 +30,11 @@ static const struct flag_row flag_rows[FLAG_COUNT] = {
 };
 
 static const struct program program = {
-    "herd-lab serve",
-    "A Kubernetes-style API server and a simulated Rancher estate on this one machine, for trying "
-    "and testing Herd without a cluster.",
-    flag_rows,
-    FLAG_COUNT,
+    .name = "herd-lab serve",
+    .summary = "A Kubernetes-style API server and a simulated Rancher estate on this one machine, "
+               "for trying and testing Herd without a cluster.",
+    .flags = flag_rows,
+    .flag_count = FLAG_COUNT,
 };
 
 enum { DRAIN_MS = 2000 };

@@ -1,5 +1,6 @@
-/* main.c: `herd-webhook serve`. */
+/* main.c: herd-webhook: its commands. */
 #include "io/signal.h"
+#include "webhook/offline/command.h"
 #include "webhook/options.h"
 #include "webhook/serve.h"
 
@@ -13,7 +14,7 @@ static uint32_t count_processors(void)
     return processors < 1 ? 1 : (uint32_t)processors;
 }
 
-int main(int argc, char **argv)
+static int run_serve(int argc, char **argv)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct webhook_options options;
@@ -39,4 +40,22 @@ int main(int argc, char **argv)
     if (webhook_serve(&options, log, &err) < 0)
         return program_refuse(&webhook_program, &err);
     return PROGRAM_OK;
+}
+
+static const struct program_command commands[] = {
+    { "serve", &webhook_program, run_serve },
+    { "review", &offline_program, offline_run },
+};
+
+int main(int argc, char **argv)
+{
+    const struct program_set set = {
+        .name = "herd-webhook",
+        .summary = "The admission webhook of Herd, and the same judgement on files.",
+        .version = HERD_VERSION,
+        .commands = commands,
+        .command_count = sizeof(commands) / sizeof(commands[0]),
+    };
+
+    return program_dispatch(&set, argc, argv);
 }

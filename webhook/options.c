@@ -2,6 +2,7 @@
 #include "webhook/options.h"
 
 #include "base/limits.h"
+#include "webhook/severities.h"
 
 enum flag_id {
 #define FLAG FLAG_AS_ID
@@ -17,10 +18,10 @@ static const struct flag_row flag_rows[FLAG_COUNT] = {
 };
 
 const struct program webhook_program = {
-    "herd-webhook serve",
-    "The admission webhook of Herd: answers AdmissionReviews of Stacks at /mutate and /validate.",
-    flag_rows,
-    FLAG_COUNT,
+    .name = "herd-webhook serve",
+    .summary = "Answers AdmissionReviews of Stacks at /mutate and /validate, over TLS.",
+    .flags = flag_rows,
+    .flag_count = FLAG_COUNT,
 };
 
 /* A review takes tens of microseconds: more event threads than this help nobody. */
@@ -33,22 +34,12 @@ static const char *text_of(const struct flag_values *flags, enum flag_id id, str
 
 static int check_words(const struct flag_values *flags, struct error *err)
 {
-    struct str_list words = flags->rest;
-
-    if (words.count == 0)
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "say what to do: herd-webhook serve [flags]; --help lists them");
-    if (!str_eq(words.items[0], STR("serve")))
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "there is no command '%.*s'; write herd-webhook serve [flags]; --help "
-                         "lists them",
-                         STR_ARG(words.items[0]));
-    if (words.count > 1)
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "serve takes flags only, and no word '%.*s'; write herd-webhook serve "
-                         "[flags]; --help lists them",
-                         STR_ARG(words.items[1]));
-    return 0;
+    if (flags->rest.count == 0)
+        return 0;
+    return error_set(err, ERROR_BAD_REQUEST,
+                     "serve takes flags only, and no word '%.*s'; write herd-webhook serve "
+                     "[flags]; --help lists them",
+                     STR_ARG(flags->rest.items[0]));
 }
 
 /* --- where clusters are read --- */
@@ -68,71 +59,6 @@ static int read_kubeconfig(struct arena *arena, const struct flag_values *flags,
         return error_set(err, ERROR_BAD_REQUEST,
                          "--context names a context of --kubeconfig, which is not set; give both");
     *ret_api = api;
-    return 0;
-}
-
-/* --- severities of rules --- */
-
-static int unknown_rule(const char *origin, struct str name, struct error *err)
-{
-    struct str_nearest nearest = { .name = name };
-
-    for (enum rule_id id = 0; id < RULE_COUNT; id++)
-        str_nearest_try(&nearest, str_of(rule_of(id)->name));
-    if (nearest.found.len)
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "%s: there is no rule '%.*s'; did you mean %.*s?", origin, STR_ARG(name),
-                         STR_ARG(nearest.found));
-    return error_set(err, ERROR_BAD_REQUEST,
-                     "%s: there is no rule '%.*s'; docs/rules.md lists them", origin,
-                     STR_ARG(name));
-}
-
-/* "rule=severity" */
-static int read_severity(const char *origin, struct str part, bool seen[RULE_COUNT],
-                         struct rule_severities *severities, struct error *err)
-{
-    ptrdiff_t equals = str_find_char(part, '=', 0);
-    struct str name = str_trim(str_slice(part, 0, equals < 0 ? 0 : (size_t)equals));
-    struct str word = str_trim(str_slice(part, (size_t)equals + 1, part.len));
-    enum severity severity;
-    enum rule_id rule;
-
-    if (equals < 0)
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "%s: '%.*s' is not rule=severity, e.g. gpu.no-provider=deny", origin,
-                         STR_ARG(part));
-    if (!rule_from(name, &rule))
-        return unknown_rule(origin, name, err);
-    if (seen[rule])
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "%s: %.*s stands twice; keep one of the two", origin, STR_ARG(name));
-    if (!severity_from(word, &severity))
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "%s: %.*s: '%.*s' is not a severity; write deny, warn, audit or off",
-                         origin, STR_ARG(name), STR_ARG(word));
-    if (rule_is_fixed(rule) && severity != SEVERITY_DENY)
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "%s: %.*s can only deny, because all else relies on it; leave it out",
-                         origin, STR_ARG(name));
-    seen[rule] = true;
-    severities->of[rule] = severity;
-    return 0;
-}
-
-/* "rule=severity,rule=severity" over the defaults. */
-static int read_severities(const struct flag_value *flag, struct rule_severities *ret_severities,
-                           struct error *err)
-{
-    struct str text = flag->text;
-    struct rule_severities severities = rule_severities_default();
-    bool seen[RULE_COUNT] = { false };
-    struct str part;
-
-    while (text.len && str_split(&text, ',', &part))
-        if (read_severity(flag->from, str_trim(part), seen, &severities, err) < 0)
-            return -1;
-    *ret_severities = severities;
     return 0;
 }
 
@@ -173,7 +99,7 @@ int webhook_options_read(struct arena *arena, const struct flag_values *flags, u
                       &options.metrics_port, err) < 0)
         return error_wrap(err, "%s", values[FLAG_METRICS_LISTEN].from);
     if (read_kubeconfig(arena, flags, &options.api, err) < 0 ||
-        read_severities(&values[FLAG_RULE_SEVERITY], &options.severities, err) < 0)
+        severities_read(&values[FLAG_RULE_SEVERITY], &options.severities, err) < 0)
         return -1;
     *ret_options = options;
     return 0;

@@ -15,17 +15,86 @@ static const char *environment(const char *name)
     return getenv(name);
 }
 
+static void print(const struct strbuf *out)
+{
+    fwrite(out->at, 1, out->len, stdout);
+}
+
+static void put_exits(const char *exits, struct strbuf *out)
+{
+    if (exits)
+        strbuf_fmt(out, "\nExit codes: %s\n", exits);
+    else
+        strbuf_fmt(out,
+                   "\nExit codes: %d in good order, %d it could not do or go on doing its work, "
+                   "%d flags, environment\nor a file they name cannot be used, 70 out of memory.\n",
+                   PROGRAM_OK, PROGRAM_FAILED, PROGRAM_USAGE);
+}
+
 static void print_help(const struct program *program, struct arena *arena)
 {
     struct strbuf out = strbuf_new(arena, 4096);
 
-    strbuf_fmt(&out, "%s\n\nUsage: %s [flags]\n\n", program->summary, program->name);
+    strbuf_fmt(&out, "%s\n\nUsage: %s [flags]%s%s\n\n", program->summary, program->name,
+               program->words ? " " : "", program->words ? program->words : "");
     flags_help(program->flags, program->flag_count, &out);
-    strbuf_fmt(&out,
-               "\nExit codes: %d in good order, %d it could not do or go on doing its work, "
-               "%d flags, environment\nor a file they name cannot be used, 70 out of memory.\n",
-               PROGRAM_OK, PROGRAM_FAILED, PROGRAM_USAGE);
-    fwrite(out.at, 1, out.len, stdout);
+    put_exits(program->exits, &out);
+    print(&out);
+}
+
+static void print_commands(const struct program_set *set, struct arena *arena)
+{
+    struct strbuf out = strbuf_new(arena, 1024);
+
+    strbuf_fmt(&out, "%s\n\nUsage: %s COMMAND [flags]\n\n", set->summary, set->name);
+    for (uint32_t i = 0; i < set->command_count; i++)
+        strbuf_fmt(&out, "  %-8s %s\n", set->commands[i].word, set->commands[i].program->summary);
+    strbuf_fmt(&out, "\n%s COMMAND --help lists the flags and exit codes of a command.\n",
+               set->name);
+    put_exits(NULL, &out);
+    print(&out);
+}
+
+static int refuse_word(const struct program_set *set, struct str word, struct arena *arena)
+{
+    struct str_nearest nearest = { .name = word };
+    struct strbuf words = strbuf_new(arena, 64);
+    struct program program = { .name = set->name };
+    struct error err;
+
+    for (uint32_t i = 0; i < set->command_count; i++) {
+        str_nearest_try(&nearest, str_of(set->commands[i].word));
+        strbuf_fmt(&words, "%s%s", i ? " or " : "", set->commands[i].word);
+    }
+    if (!word.len || word.at[0] == '-')
+        error_set(&err, ERROR_BAD_REQUEST, "say first what to do: %s %.*s; --help tells more",
+                  set->name, STR_ARG(strbuf_str(&words)));
+    else if (nearest.found.len)
+        error_set(&err, ERROR_BAD_REQUEST, "there is no command '%.*s'; did you mean %.*s?",
+                  STR_ARG(word), STR_ARG(nearest.found));
+    else
+        error_set(&err, ERROR_BAD_REQUEST, "there is no command '%.*s'; write %.*s",
+                  STR_ARG(word), STR_ARG(strbuf_str(&words)));
+    return program_refuse(&program, &err);
+}
+
+int program_dispatch(const struct program_set *set, int argc, char **argv)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str word = str_of(argc > 1 ? argv[1] : "");
+
+    for (uint32_t i = 0; i < set->command_count; i++)
+        if (str_eq(word, str_of(set->commands[i].word)))
+            return set->commands[i].run(argc - 1, argv + 1);
+    if (str_eq(word, STR("--help")) || str_eq(word, STR("-h"))) {
+        print_commands(set, arena);
+        return PROGRAM_OK;
+    }
+    if (str_eq(word, STR("--version"))) {
+        printf("%s %s\n", set->name, set->version);
+        return PROGRAM_OK;
+    }
+    return refuse_word(set, word, arena);
 }
 
 int program_parse(const struct program *program, int argc, char **argv, struct arena *arena,

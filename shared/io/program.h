@@ -18,7 +18,29 @@ struct program {
     const char *summary;  /* one paragraph for --help */
     const struct flag_row *flags;
     uint32_t flag_count;
+    const char *words; /* behind the flags in the usage line: "FILE..."; NULL if it takes none */
+    const char *exits; /* the sentence of --help about exit codes; NULL: that of program_exit */
 };
+
+/* A program whose first word says what it does. */
+struct program_command {
+    const char *word; /* "serve" */
+    const struct program *program;
+    /* argv[0] is the word. Gives the exit code. */
+    int (*run)(int argc, char **argv);
+};
+
+struct program_set {
+    const char *name; /* "herd-webhook" */
+    const char *summary;
+    const char *version;
+    const struct program_command *commands;
+    uint32_t command_count;
+};
+
+/* Run the command that the first word names; or print --help of all, --version, or what is
+ * wrong. */
+int program_dispatch(const struct program_set *set, int argc, char **argv);
 
 /* Parse; print --help or what is wrong. PROGRAM_GO_ON, or the code to exit with. */
 int program_parse(const struct program *program, int argc, char **argv, struct arena *arena,

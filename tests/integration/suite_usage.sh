@@ -31,7 +31,14 @@ usage 2 "did you mean --kubeconfig" "$bin/herd-controller" --kubeconfg x
 
 row "a word that is no flag is named"
 usage 2 "serve takes flags only, and no word 'extra'" "${webhook[@]}" extra
-usage 2 "there is no command 'sreve'" "$bin/herd-webhook" sreve
+usage 2 "there is no command 'sreve'; did you mean serve?" "$bin/herd-webhook" sreve
+usage 2 "there is no command 'x'; write serve or review" "$bin/herd-webhook" x
+usage 2 "say first what to do: herd-webhook serve or review" "$bin/herd-webhook"
+usage 2 "say first what to do: herd-webhook serve or review" "$bin/herd-webhook" --listen :0 serve
+ok "$bin/herd-webhook" serve --help
+says "Exit codes"
+ok "$bin/herd-webhook" review --help
+says "1 findings"
 
 row "a value of the environment is blamed on the environment"
 usage 2 "environment variable HERD_RULE_SEVERITY: there is no rule 'graph.cycel'; did you mean graph.cycle?" \

@@ -11,6 +11,9 @@
 static const struct flag_row webhook_flags[] = {
 #include "webhook/flags.def"
 };
+static const struct flag_row offline_flags[] = {
+#include "webhook/offline/flags.def"
+};
 static const struct flag_row controller_flags[] = {
 #include "controller/flags.def"
 };
@@ -24,6 +27,7 @@ static const struct flag_row certs_flags[] = {
 
 const struct flag_table flag_tables[] = {
     { "herd-webhook serve", webhook_flags, COUNT(webhook_flags) },
+    { "herd-webhook review", offline_flags, COUNT(offline_flags) },
     { "herd-controller", controller_flags, COUNT(controller_flags) },
     { "herd-lab", lab_flags, COUNT(lab_flags) },
     { "herd-devca", certs_flags, COUNT(certs_flags) },

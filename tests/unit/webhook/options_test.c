@@ -9,7 +9,7 @@ enum { WORDS_MAX = 6 };
 static struct str read_words(struct arena *arena, const char *const *words, uint32_t processors,
                              struct webhook_options *ret_options)
 {
-    char *argv[WORDS_MAX + 2] = { (char *)(uintptr_t)"herd-webhook" };
+    char *argv[WORDS_MAX + 2] = { (char *)(uintptr_t)"serve" };
     struct flag_values flags;
     struct error err;
     int argc = 1;
@@ -30,50 +30,47 @@ static void what_cannot_be_used_is_told(void **state)
         const char *words[WORDS_MAX];
         const char *want;
     } rows[] = {
-        { "nothing", { NULL }, "say what to do: herd-webhook serve [flags]; --help lists them" },
-        { "another word", { "sreve" },
-          "there is no command 'sreve'; write herd-webhook serve [flags]; --help lists them" },
-        { "a word too many", { "serve", "extra" },
+        { "a word too many", { "extra" },
           "serve takes flags only, and no word 'extra'; write herd-webhook serve [flags]; --help "
           "lists them" },
-        { "an address without a port", { "serve", "--listen=127.0.0.1" },
+        { "an address without a port", { "--listen=127.0.0.1" },
           "--listen: '127.0.0.1' is not an address and port; write it like 127.0.0.1:8443, "
           "[::1]:8443 or :8443" },
-        { "a port that is none", { "serve", "--listen=:65536" },
+        { "a port that is none", { "--listen=:65536" },
           "--listen: ':65536' is not an address and port; write it like 127.0.0.1:8443, "
           "[::1]:8443 or :8443" },
-        { "the same of the plain port", { "serve", "--metrics-listen=x" },
+        { "the same of the plain port", { "--metrics-listen=x" },
           "--metrics-listen: 'x' is not an address and port; write it like 127.0.0.1:8443, "
           "[::1]:8443 or :8443" },
-        { "too many threads", { "serve", "--threads=9" },
+        { "too many threads", { "--threads=9" },
           "--threads: 9 is out of bounds; it must be 0 to 8" },
-        { "a drain beyond a pod's patience", { "serve", "--drain=2m" },
+        { "a drain beyond a pod's patience", { "--drain=2m" },
           "--drain: 2m is out of bounds; it must be 0 to 60000 ms" },
-        { "a drain without a unit", { "serve", "--drain=10" },
+        { "a drain without a unit", { "--drain=10" },
           "--drain: '10' is not a duration; write it like 30s, 250ms or 1h30m" },
-        { "a level that is none", { "serve", "--log-level=loud" },
+        { "a level that is none", { "--log-level=loud" },
           "--log-level: 'loud' is not one of debug|info|warn|error" },
-        { "two places to read clusters from", { "serve", "--in-cluster", "--kubeconfig=f" },
+        { "two places to read clusters from", { "--in-cluster", "--kubeconfig=f" },
           "--in-cluster excludes --kubeconfig and --context; give one of both" },
-        { "a context within the cluster", { "serve", "--in-cluster", "--context=c" },
+        { "a context within the cluster", { "--in-cluster", "--context=c" },
           "--in-cluster excludes --kubeconfig and --context; give one of both" },
-        { "a context of nothing", { "serve", "--context=c" },
+        { "a context of nothing", { "--context=c" },
           "--context names a context of --kubeconfig, which is not set; give both" },
-        { "a severity without a rule", { "serve", "--rule-severity=warn" },
+        { "a severity without a rule", { "--rule-severity=warn" },
           "--rule-severity: 'warn' is not rule=severity, e.g. gpu.no-provider=deny" },
-        { "a hole in the list", { "serve", "--rule-severity=graph.cycle=warn,,graph.itself=warn" },
+        { "a hole in the list", { "--rule-severity=graph.cycle=warn,,graph.itself=warn" },
           "--rule-severity: '' is not rule=severity, e.g. gpu.no-provider=deny" },
-        { "a rule with a slip", { "serve", "--rule-severity=graph.cicle=warn" },
+        { "a rule with a slip", { "--rule-severity=graph.cicle=warn" },
           "--rule-severity: there is no rule 'graph.cicle'; did you mean graph.cycle?" },
-        { "a rule that is far from all", { "serve", "--rule-severity=x=warn" },
+        { "a rule that is far from all", { "--rule-severity=x=warn" },
           "--rule-severity: there is no rule 'x'; docs/rules.md lists them" },
-        { "a severity that is none", { "serve", "--rule-severity=graph.cycle=maybe" },
+        { "a severity that is none", { "--rule-severity=graph.cycle=maybe" },
           "--rule-severity: graph.cycle: 'maybe' is not a severity; write deny, warn, audit or off" },
-        { "a rule twice", { "serve", "--rule-severity=graph.cycle=warn,graph.cycle=deny" },
+        { "a rule twice", { "--rule-severity=graph.cycle=warn,graph.cycle=deny" },
           "--rule-severity: graph.cycle stands twice; keep one of the two" },
-        { "what is no Stack cannot pass", { "serve", "--rule-severity=shape.kind=off" },
+        { "what is no Stack cannot pass", { "--rule-severity=shape.kind=off" },
           "--rule-severity: shape.kind can only deny, because all else relies on it; leave it out" },
-        { "nor a forged author", { "serve", "--rule-severity=who.applied=warn" },
+        { "nor a forged author", { "--rule-severity=who.applied=warn" },
           "--rule-severity: who.applied can only deny, because all else relies on it; leave it out" },
     };
 
@@ -91,7 +88,7 @@ static void what_cannot_be_used_is_told(void **state)
 static void defaults_serve(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    const char *const words[] = { "serve", NULL };
+    const char *const words[] = { NULL };
     struct rule_severities severities = rule_severities_default();
     struct webhook_options options;
 
@@ -109,8 +106,7 @@ static void defaults_serve(void **state)
 static void all_is_taken_over(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    const char *const words[] = { "serve",
-                                  "--listen=[::1]:1",
+    const char *const words[] = { "--listen=[::1]:1",
                                   "--kubeconfig=f",
                                   "--context=c",
                                   "--rule-severity= graph.cycle = warn , gpu.no-provider=deny",
@@ -138,10 +134,10 @@ static void threads_follow_processors(void **state)
         uint32_t processors;
         uint32_t want;
     } rows[] = {
-        { "one for each processor", { "serve" }, 3, 3 },
-        { "four at most", { "serve" }, 64, 4 },
-        { "one if nobody knows", { "serve" }, 0, 1 },
-        { "as many as asked for", { "serve", "--threads=8" }, 2, 8 },
+        { "one for each processor", { NULL }, 3, 3 },
+        { "four at most", { NULL }, 64, 4 },
+        { "one if nobody knows", { NULL }, 0, 1 },
+        { "as many as asked for", { "--threads=8" }, 2, 8 },
     };
 
     (void)state;

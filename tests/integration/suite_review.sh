@@ -1,0 +1,202 @@
+#!/usr/bin/env bash
+# suite_review.sh: `herd-webhook review` as people and CI call it: what it reads, what it prints, how it ends.
+. "$(dirname "$0")/lib.sh"
+suite "$1" "$2"
+unset NO_COLOR
+
+# ends CODE ARGUMENTS...: a review with this exit code; standard output is in $out, standard error in $err.
+ends() {
+  local want=$1 code=0
+  shift
+  out=$("$bin/herd-webhook" review "$@" 2>"$state/err") || code=$?
+  err=$(cat "$state/err")
+  is "exit $code" "exit $want"
+}
+
+last() { tail -n 1 <<<"$out"; }
+# of TEXT: how many lines of $out hold it.
+of() { grep -cF -- "$1" <<<"$out" || true; }
+
+# a_stack NAME [MORE]: a Stack that passes; MORE is put behind its spec.
+a_stack() {
+  printf 'apiVersion: herd.suse.com/v1\nkind: Stack\nmetadata: {name: %s}\nspec:\n  env: dev\n' "$1"
+  printf '  targets: {clusterIds: [c-m-gpu01]}\n'
+  printf '  charts: [{name: a, repo: "https://charts.example.com", version: 1.0.0}]\n%s' "${2:-}"
+}
+
+row "what is well passes with exit 0 and a line of counts"
+ends 0 examples/*.yaml
+is "$out" "2 files, 2 Stacks: 0 errors, 0 warnings; 1 object of another kind was passed over"
+ends 0 examples/accepted examples/defaulted
+is "$err" ""
+
+row "what is refused is named with file, line, column, rule and way out, and ends with 1"
+ends 1 examples/rejected/cycle.yaml
+is "$out" "examples/rejected/cycle.yaml:28:7: error: spec.charts[2].dependsOn: the charts wait for one another: \
+ollama -> qdrant -> gpu-operator -> ollama [graph.cycle]
+    cut the edge gpu-operator -> ollama
+1 file, 1 Stack: 1 error, 0 warnings"
+
+row "every rejected example is refused, each with its own answer's findings"
+for file in examples/rejected/*.yaml; do
+  ends 1 "$file"
+  is "$file $(of ': error: ')" "$file $(sed -n 's/^\([0-9]*\) faults:$/\1/p;t;1s/.*/1/p' "${file%.yaml}.answer.txt" | head -n 1)"
+done
+
+row "standard input is read, alone and among files"
+ends 1 - <examples/rejected/cycle.yaml
+says "-:28:7: error:"
+ends 1 examples/test-stack.yaml - <examples/rejected/cycle.yaml
+is "$(last)" "2 files, 2 Stacks: 1 error, 0 warnings"
+ends 0 - </dev/null
+is "$out" "1 file, 0 Stacks: 0 errors, 0 warnings"
+
+row "folders are read with all below: *.yaml, *.yml, *.json, and no way twice"
+mkdir -p "$state/tree/a/b" "$state/tree/empty"
+a_stack one >"$state/tree/one.yaml"
+a_stack two >"$state/tree/a/two.yml"
+printf '{"apiVersion":"herd.suse.com/v1","kind":"Stack","metadata":{"name":"three"},"spec":{}}' >"$state/tree/a/b/three.json"
+a_stack four >"$state/tree/a/b/four.txt"
+ln -s .. "$state/tree/a/b/up"
+ln -s ../one.yaml "$state/tree/a/link.yaml"
+ends 1 "$state/tree" "$state/tree/one.yaml"
+says "4 files, 4 Stacks: 2 errors"
+
+row "globs that the shell did not expand are, and a file is reviewed once"
+ends 0 "$state/tree/*.yaml" "$state/tree/on?.yaml" "$state/tree/one.yaml"
+says "1 file, 1 Stack:"
+touch "$state/tree/[x].yaml"
+ends 0 "$state/tree/[x].yaml"
+says "1 file, 0 Stacks:"
+
+row "what cannot be read ends with 2, and the others are reviewed all the same"
+ends 2 "$state/none.yaml" examples/rejected/cycle.yaml
+says "examples/rejected/cycle.yaml:28:7: error:"
+says "1 input could not be read"
+is "$err" "herd-webhook review: cannot read $state/none.yaml: No such file or directory"
+ends 2 "$state/tree/*.nothing"
+is "$err" "herd-webhook review: $state/tree/*.nothing matches no file"
+ends 2 "$state/tree/empty"
+is "$err" "herd-webhook review: $state/tree/empty holds no *.yaml, *.yml or *.json"
+truncate -s 65M "$state/huge.yaml"
+ends 2 "$state/huge.yaml"
+case $err in *"at most 67108864 are taken"*) ;; *) wrong "does not say the bound" "$err" ;; esac
+head -c 65M /dev/zero >"$state/zeros"
+ends 2 - <"$state/zeros"
+case $err in *"standard input has more than 67108864 bytes"*) ;; *) wrong "does not say the bound" "$err" ;; esac
+rm "$state/huge.yaml" "$state/zeros"
+
+row "YAML that is none, or hostile, is a finding where it stands and hides nothing"
+{ echo 'a: ['; echo ---; cat examples/rejected/cycle.yaml; } >"$state/broken.yaml"
+ends 1 "$state/broken.yaml"
+is "$(of '[input.yaml]')" 1
+says ":30:7: error: spec.charts[2].dependsOn"
+{ printf 'a: &a [x,x,x,x,x,x,x,x]\n'; for i in b c d e f g h; do printf '%s: &%s [*a,*a,*a,*a,*a,*a,*a,*a]\n' $i $i | sed "s/\*a/*$(tr b-h a-g <<<$i)/g"; done; } >"$state/bomb.yaml"
+ends 1 "$state/bomb.yaml"
+says "too many nodes"
+head -c 100000 /dev/zero | tr '\0' '[' >"$state/deep.yaml"
+ends 1 "$state/deep.yaml"
+says "levels of nesting"
+head -c 3000 /dev/urandom >"$state/noise.yaml"
+ends 1 "$state/noise.yaml"
+
+row "warnings fail only where that is asked for"
+a_stack warned '  dependsOn: [{name: b}]' | sed 's/\[c-m-gpu01\]/[c-m-gpu01, c-m-gpu01]/' >"$state/warned.yaml"
+ends 0 "$state/warned.yaml"
+says ":6:37: warning: spec.targets.clusterIds[1]"
+ends 1 --fail-on warn "$state/warned.yaml"
+ends 0 --quiet "$state/warned.yaml"
+is "$out" ""
+ends 1 -q --fail-on=warn "$state/warned.yaml"
+is "$(of ': warning: ')" 1
+is "$(of 'Stack:')" 0
+
+row "flags of the webhook change the judgement in the same way"
+ends 0 --rule-severity graph.cycle=warn examples/rejected/cycle.yaml
+says ":28:7: warning: spec.charts[2].dependsOn"
+out=$(HERD_RULE_SEVERITY=graph.cycle=off "$bin/herd-webhook" review examples/rejected/cycle.yaml)
+is "$out" "1 file, 1 Stack: 0 errors, 0 warnings"
+a_stack plain | sed 's,https:,http:,' >"$state/plain.yaml"
+ends 1 "$state/plain.yaml"
+ends 0 --allow-plain-http-repos "$state/plain.yaml"
+
+row "what passes and what is passed over is told on demand"
+ends 0 -v -n team-a "$state/tree/one.yaml" examples/rag-inference-stack.yaml
+says "passes: team-a/one"
+says "passes: default/rag-inference"
+is "$(of 'passed over: ')" 1
+
+row "colour is for terminals, unless NO_COLOR is set"
+esc=$(printf '\033')
+ends 1 examples/rejected/cycle.yaml
+says_not "$esc"
+# on_terminal ENVIRONMENT...: the same on a terminal of its own.
+on_terminal() {
+  out=$(env TERM=xterm "$@" script -qec "$bin/herd-webhook review examples/rejected/cycle.yaml" /dev/null </dev/null) || true
+  says "graph.cycle"
+}
+on_terminal
+says "${esc}[1;31merror${esc}[0m"
+on_terminal NO_COLOR=1
+says_not "$esc"
+on_terminal TERM=dumb
+says_not "$esc"
+on_terminal NO_COLOR=
+says "$esc"
+
+row "JSON, SARIF and JUnit tell the same findings"
+ends 2 -o json examples/rejected "$state/none.yaml"
+is "$(jq -r '"\(.summary.stacks) \(.summary.denied) \(.findings | length) \(.unreadable | length)"' <<<"$out")" "17 44 44 1"
+is "$(jq -r '.stacks[] | select(.name == "cycle") | .message' <<<"$out")" "$(cat examples/rejected/cycle.answer.txt)"
+ends 2 -o sarif examples/rejected "$state/none.yaml"
+printf '%s\n' "$out" >"$state/report.sarif"
+is "$(jq -r '.runs[0] | "\(.results | length) \(.invocations[0].executionSuccessful)"' <<<"$out")" "44 false"
+is "$(jq '[.runs[0] | .tool.driver.rules as $rules | .results[] | select($rules[.ruleIndex].id != .ruleId)] | length' <<<"$out")" 0
+is "$(jq -r '.runs[0].results[].locations[0].physicalLocation.artifactLocation.uri' <<<"$out" | grep -vc '^examples/rejected/[a-z-]*\.yaml$' || true)" 0
+ends 1 -o junit examples/rejected
+is "$(of '<failure ')" 17
+says 'tests="17" failures="17" errors="0"'
+(cd examples && "$bin/herd-webhook" review -o sarif "$PWD/rejected/cycle.yaml" || true) >"$state/inside.sarif"
+is "$(jq -r '.runs[0].results[0].locations[0].physicalLocation.artifactLocation | "\(.uriBaseId) \(.uri)"' "$state/inside.sarif")" \
+  "%SRCROOT% rejected/cycle.yaml"
+
+row "a name that is no URI becomes one, and one outside of the working folder stays whole"
+cp examples/rejected/cycle.yaml "$state/a b:%.yaml"
+(cd "$state" && "$bin/herd-webhook" review -o sarif "a b:%.yaml" || true) >"$state/odd.sarif"
+is "$(jq -r '.runs[0].results[0].locations[0].physicalLocation.artifactLocation.uri' "$state/odd.sarif")" "a%20b%3A%25.yaml"
+(cd / && "$bin/herd-webhook" review -o sarif "$state/plain.yaml" || true) >"$state/outside.sarif"
+(cd /usr && "$bin/herd-webhook" review -o sarif "$state/plain.yaml" || true) >"$state/outside.sarif"
+is "$(jq -r '.runs[0].results[0].locations[0].physicalLocation.artifactLocation | "\(.uriBaseId) \(.uri)"' "$state/outside.sarif")" \
+  "null file://$state/plain.yaml"
+
+row "a report that cannot be written is no clean review"
+code=0
+"$bin/herd-webhook" review examples/test-stack.yaml >/dev/full 2>"$state/err" || code=$?
+is "exit $code $(cat "$state/err")" "exit 2 herd-webhook review: cannot write the report: No space left on device"
+
+row "flags and words that cannot be used get one line and exit 2"
+# usage TEXT ARGUMENTS...
+usage() {
+  local text=$1
+  shift
+  ends 2 "$@"
+  is "$err" "herd-webhook review: $text"
+}
+usage "say what to review: files, folders, globs, or - for standard input"
+usage "--output: 'xml' is not one of text|json|sarif|junit" -o xml examples
+usage "unknown flag --outptu; did you mean --output?" --outptu json examples
+usage "--rule-severity: there is no rule 'graph.cycel'; did you mean graph.cycle?" --rule-severity graph.cycel=off examples
+usage "--namespace: 'A' is no namespace: it must consist of lower case letters, digits or '-', and begin and end with a letter or digit (e.g. 'my-name')" -n A examples
+usage "--quiet and --verbose say opposite things; give one of both" -q -v examples
+
+# The schema comes with a Go module, once; see tests/support/sarif/main.go.
+row "SARIF follows the schema of OASIS"
+if module=$(GOTOOLCHAIN=local go -C tests/support/sarif mod download github.com/owenrumney/go-sarif/v3 2>&1 &&
+  GOTOOLCHAIN=local go -C tests/support/sarif list -m -f '{{.Dir}}' github.com/owenrumney/go-sarif/v3 2>&1); then
+  ok env GOTOOLCHAIN=local go -C tests/support/sarif run . "$module" "$(realpath "$state/report.sarif")" \
+    "$(realpath "$state/odd.sarif")" "$(realpath "$state/outside.sarif")" "$PWD"/tests/golden/review/*.sarif
+  sed 's/"startLine":/"startLine":"x",&/' "$state/report.sarif" | sed 's/"x","startLine":/"x","startLin":/' >"$state/wrong.sarif"
+  refused env GOTOOLCHAIN=local go -C tests/support/sarif run . "$module" "$(realpath "$state/wrong.sarif")"
+else
+  echo "suite_review.sh: skipped: SARIF against its schema: $module"
+fi

@@ -1,0 +1,103 @@
+/* stacks_test.c: which Stack of an input is meant by a name, and what kubectl would send. */
+#include "support/rows.h"
+
+#include "webhook/offline/stacks.h"
+
+#define STACK(meta, depends_on)                                                                    \
+    "apiVersion: herd.suse.com/v1\nkind: Stack\nmetadata: {" meta "}\nspec: {dependsOn: [" depends_on "]}\n---\n"
+
+static const struct {
+    const char *name;
+    const char *text;
+} inputs[] = {
+    { "dev/a.yaml", STACK("name: a", "{name: b}") },
+    { "dev/b.yaml", STACK("name: b", "{name: dev}, {}, 7, {name: ''}") },
+    { "prod/all.yaml", STACK("name: a", "") STACK("name: b", "{name: prod}") STACK("name: c", "") },
+    { "other/c.yaml", STACK("name: c, namespace: team", "{name: team}") },
+    { "other/d.yaml", STACK("name: d, namespace: ''", "") },
+};
+
+/* Everything here is one input. */
+struct input {
+    struct input_files files;
+    struct objects objects;
+    struct offline_stacks *stacks;
+};
+
+static struct input input(struct arena *arena)
+{
+    struct input in = { input_files_new(arena, 8), objects_new(arena), NULL };
+
+    for (uint32_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
+        input_files_push(&in.files, (struct input_file){ .name = str_of(inputs[i].name) });
+        objects_read(&in.objects, i, str_of(inputs[i].text));
+    }
+    in.stacks = offline_stacks_new(arena, &in.objects.stacks, &in.files, STR("default"));
+    return in;
+}
+
+static void the_nearest_of_a_name_is_meant(void **state)
+{
+    static const struct {
+        const char *row;
+        uint32_t asking; /* number of the Stack */
+        const char *namespace_, *name;
+        const char *want; /* what that one waits for */
+    } rows[] = {
+        { "in the same folder", 0, "default", "b", "dev" },
+        { "in the same file", 2, "default", "b", "prod" },
+        { "anywhere", 5, "default", "b", "prod" },
+        { "by namespace", 0, "team", "c", "team" },
+        { "none of that namespace", 0, "else", "c", "" },
+        { "not in the input: it may be in the cluster", 0, "default", "nobody", "" },
+        { "without a name", 0, "default", "", "" },
+    };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct input in = input(arena);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fact_stacks facts = offline_stacks_facts(in.stacks, rows[i].asking);
+        struct str_list names;
+        bool exists = facts.get(facts.context, arena, str_of(rows[i].namespace_), str_of(rows[i].name), &names);
+
+        rows_expect(rows[i].row, exists, "nothing is said to be missing");
+        rows_expect_int(rows[i].row, names.count, rows[i].want[0] ? 1 : 0);
+        if (names.count)
+            rows_expect_str(rows[i].row, names.items[0], str_of(rows[i].want));
+    }
+}
+
+static struct str namespace_of(const struct input *in, uint32_t number)
+{
+    return json_str(json_walk(offline_stack_json(in->stacks, number), "metadata", "namespace", NULL));
+}
+
+static void a_namespace_is_given_where_none_is_named(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct input in = input(arena);
+    struct objects odd = objects_new(arena);
+
+    (void)state;
+    rows_expect_str("none", namespace_of(&in, 0), STR("default"));
+    rows_expect_str("its own", namespace_of(&in, 5), STR("team"));
+    rows_expect_str("an empty one", namespace_of(&in, 6), STR("default"));
+    rows_expect_str("all else stays", json_raw(json_get(offline_stack_json(in.stacks, 0), STR("spec"))),
+                    STR("{\"dependsOn\":[{\"name\":\"b\"}]}"));
+
+    objects_read(&odd, 0, STR("apiVersion: herd.suse.com/v1\nkind: Stack\nmetadata: 7\n---\n"
+                              "apiVersion: herd.suse.com/v1\nkind: Stack\n"));
+    offline_stacks_new(arena, &odd.stacks, &in.files, STR("default"));
+    rows_expect_int("metadata of another type, or none", odd.stacks.count, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_nearest_of_a_name_is_meant),
+        cmocka_unit_test(a_namespace_is_given_where_none_is_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

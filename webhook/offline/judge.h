@@ -1,0 +1,25 @@
+/* judge.h: files to a report: what the webhook would say of each Stack, by the same function.
+ * Pure. */
+#ifndef HERD_WEBHOOK_OFFLINE_JUDGE_H
+#define HERD_WEBHOOK_OFFLINE_JUDGE_H
+
+#include "stack/validate.h"
+#include "webhook/offline/input.h"
+#include "webhook/offline/report.h"
+#include "webhook/offline/stacks.h"
+
+struct offline_config {
+    struct str namespace_; /* of Stacks that name none */
+    bool plain_http_allowed;
+    struct rule_severities severities;
+};
+
+/* What is known when Stack `number` is judged. */
+struct facts offline_facts(const struct offline_config *config, struct offline_stacks *stacks,
+                           uint32_t number);
+
+/* Read and judge all. The report borrows from `files`; all else of it is in the arena. */
+struct report offline_review(struct arena *arena, const struct input_files *files,
+                             const struct offline_config *config);
+
+#endif

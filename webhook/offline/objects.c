@@ -1,0 +1,224 @@
+/* objects.c: streams to documents, documents to objects. */
+#include "webhook/offline/objects.h"
+
+#include "base/limits.h"
+#include "stack/stack.h"
+#include "text/json_place.h"
+
+const struct json_limits objects_json_limits = { LIMIT_OFFLINE_FILE, LIMIT_JSON_DEPTH,
+                                                 LIMIT_OFFLINE_NODES, LIMIT_JSON_STRING };
+
+struct objects objects_new(struct arena *arena)
+{
+    return (struct objects){ .arena = arena,
+                             .stacks = object_list_new(arena, 16),
+                             .others = other_objects_new(arena, 0),
+                             .bad = bad_documents_new(arena, 0) };
+}
+
+/* --- is it a Stack? --- */
+
+/* Of texts of others, for a line of a report. */
+enum { OTHER_TEXT_MAX = 128 };
+
+static bool is_like(struct str name, const char *want)
+{
+    struct str_nearest nearest = { .name = name };
+
+    str_nearest_try(&nearest, str_of(want));
+    return nearest.found.len > 0 || str_eq(name, str_of(want));
+}
+
+static bool has_charts(struct json object)
+{
+    return json_is(json_walk(object, "spec", "charts", NULL), JSON_ARRAY);
+}
+
+/* Group, kind and charts speak for a Stack; two of the three are enough, unless the group is ours
+ * and the kind is something else altogether. */
+static bool is_stack(struct json object)
+{
+    struct str api_version = json_str(json_get(object, STR("apiVersion")));
+    struct str group = api_version;
+    struct str kind = json_str(json_get(object, STR("kind")));
+    ptrdiff_t slash = str_find_char(api_version, '/', 0);
+
+    if (slash >= 0)
+        group = str_slice(api_version, 0, (size_t)slash);
+
+    bool by_group = is_like(group, STACK_GROUP);
+    bool by_kind = is_like(kind, "Stack");
+
+    if (by_group && kind.len && !by_kind)
+        return false;
+    return by_group + by_kind + has_charts(object) >= 2;
+}
+
+/* --- documents --- */
+
+static bool is_list(struct json object)
+{
+    return json_is(json_get(object, STR("items")), JSON_ARRAY) &&
+           str_ends(json_str(json_get(object, STR("kind"))), STR("List"));
+}
+
+static bool holds_stack(struct json object)
+{
+    struct json_iter it = json_iter(json_get(object, STR("items")));
+
+    if (!is_list(object))
+        return is_stack(object);
+    while (json_next(&it))
+        if (holds_stack(it.value))
+            return true;
+    return false;
+}
+
+static struct place in_file(const struct object *object, struct yaml_position at)
+{
+    return (struct place){ object->first_line + at.line, at.column };
+}
+
+struct place object_place(const struct object *object)
+{
+    return in_file(object, yaml_position_of(object->document, json_offset(object->json)));
+}
+
+static struct str kept_text(struct objects *objects, struct json value)
+{
+    return str_shown(objects->arena, json_str(value), OTHER_TEXT_MAX);
+}
+
+static void add_object(struct objects *objects, struct object object)
+{
+    struct json json = object.json;
+    struct json_iter it = json_iter(json_get(json, STR("items")));
+
+    if (json_is(json, JSON_NULL))
+        return; /* an empty document */
+    if (is_list(json)) {
+        while (json_next(&it)) {
+            object.json = it.value;
+            add_object(objects, object);
+        }
+    } else if (is_stack(json)) {
+        object_list_push(&objects->stacks, object);
+    } else {
+        other_objects_push(&objects->others, (struct other_object){
+            .file = object.file,
+            .at = object_place(&object),
+            .api_version = kept_text(objects, json_get(json, STR("apiVersion"))),
+            .kind = kept_text(objects, json_get(json, STR("kind"))),
+            .name = kept_text(objects, json_walk(json, "metadata", "name", NULL)),
+        });
+    }
+}
+
+static void add_bad(struct objects *objects, uint32_t file, uint32_t first_line,
+                    const struct error *err)
+{
+    struct bad_document bad = { file, { first_line + 1, 1 }, str_of(err->text) };
+    struct yaml_position at;
+
+    if (yaml_error_place(err, &at, &bad.what))
+        bad.at = (struct place){ first_line + at.line, at.column };
+    bad.what = str_dup(objects->arena, bad.what);
+    bad_documents_push(&objects->bad, bad);
+}
+
+static struct yaml_document *keep_document(struct arena *arena,
+                                           const struct yaml_document *document)
+{
+    struct yaml_document *kept = arena_new(arena, struct yaml_document);
+    size_t bytes = sizeof(*kept->positions) * document->position_count;
+
+    kept->json = str_dup(arena, document->json);
+    kept->positions = arena_bytes(arena, bytes);
+    memcpy(kept->positions, document->positions, bytes);
+    kept->position_count = document->position_count;
+    return kept;
+}
+
+/* `document` lives in `scratch`; what holds a Stack is kept. */
+static void add_document(struct objects *objects, struct arena *scratch, uint32_t file,
+                         uint32_t first_line, const struct yaml_document *document)
+{
+    const struct json_limits *limits = &objects_json_limits;
+    struct object object = { file, first_line, document, { NULL, 0 } };
+    struct error err;
+    int failed = json_read(scratch, document->json, limits, &object.json, &err);
+
+    if (!failed && holds_stack(object.json)) {
+        object.document = keep_document(objects->arena, document);
+        failed = json_read(objects->arena, object.document->json, limits, &object.json, &err);
+    }
+    if (failed)
+        add_bad(objects, file, first_line, &err); /* escapes make some strings too long for JSON */
+    else
+        add_object(objects, object);
+}
+
+static void read_document(struct objects *objects, struct arena *scratch, uint32_t file,
+                          uint32_t first_line, struct str text)
+{
+    struct yaml_documents documents;
+    struct error err;
+
+    if (yaml_read(scratch, text, &documents, &err) < 0) {
+        add_bad(objects, file, first_line, &err);
+        return;
+    }
+    for (uint32_t i = 0; i < documents.count; i++)
+        add_document(objects, scratch, file, first_line, &documents.items[i]);
+}
+
+/* False once there are too many. */
+static bool count_document(struct objects *objects, uint32_t file, uint32_t first_line)
+{
+    struct error err;
+
+    if (++objects->documents <= LIMIT_OFFLINE_DOCUMENTS)
+        return true;
+    error_set(&err, ERROR_TOO_LARGE, "more than %d documents; review less at a time",
+              LIMIT_OFFLINE_DOCUMENTS);
+    add_bad(objects, file, first_line, &err);
+    return false;
+}
+
+/* One JSON value may be larger than one YAML document: reading it is linear. */
+static bool is_large_json(struct str bytes)
+{
+    struct str text = str_trim(bytes);
+
+    return bytes.len > LIMIT_YAML_TEXT && text.len && text.at[0] == '{';
+}
+
+void objects_read(struct objects *objects, uint32_t file, struct str bytes)
+{
+    AUTO(arena_free) struct arena *scratch = arena_create(0);
+    struct yaml_stream stream = { bytes, 1 };
+    struct yaml_document document;
+    struct str text;
+    uint32_t line;
+    struct error err;
+
+    if (is_large_json(bytes) &&
+        yaml_read_json(scratch, bytes, &objects_json_limits, &document, &err) == 0) {
+        objects->documents++;
+        add_document(objects, scratch, file, 0, &document);
+        return;
+    }
+    while (yaml_split(&stream, &text, &line) && count_document(objects, file, line - 1)) {
+        read_document(objects, scratch, file, line - 1, text);
+        arena_reset(scratch);
+    }
+}
+
+struct place object_field_place(const struct object *object, struct str field)
+{
+    struct json_place found = json_place_of(object->json, field);
+    size_t offset = json_offset(found.value);
+
+    return in_file(object, found.member ? yaml_key_position_of(object->document, offset)
+                                        : yaml_position_of(object->document, offset));
+}

@@ -1,0 +1,67 @@
+/* objects.h: the objects of a text in YAML or JSON, and which of them are Stacks. Pure.
+ *
+ * Documents are read one by one, so one that is no YAML hides no other; Lists are taken apart. A
+ * document that is no Stack only by a slip of the pen counts as one: the judgement then says what
+ * is wrong with its apiVersion and kind. */
+#ifndef HERD_WEBHOOK_OFFLINE_OBJECTS_H
+#define HERD_WEBHOOK_OFFLINE_OBJECTS_H
+
+#include "base/list.h"
+#include "base/problem.h"
+#include "text/yaml.h"
+
+/* From 1; {0, 0} is no place. */
+struct place {
+    uint32_t line;
+    uint32_t column;
+};
+
+struct object {
+    uint32_t file;       /* number of it, as objects_read was told */
+    uint32_t first_line; /* of the document's text in its file, less 1 */
+    const struct yaml_document *document;
+    struct json json;
+};
+LIST_DEFINE(object_list, struct object)
+
+/* An object of another kind: its texts are foreign. */
+struct other_object {
+    uint32_t file;
+    struct place at;
+    struct str api_version;
+    struct str kind;
+    struct str name;
+};
+LIST_DEFINE(other_objects, struct other_object)
+
+/* A document that could not be read. */
+struct bad_document {
+    uint32_t file;
+    struct place at;
+    struct str what;
+};
+LIST_DEFINE(bad_documents, struct bad_document)
+
+struct objects {
+    struct arena *arena;
+    struct object_list stacks;
+    struct other_objects others;
+    struct bad_documents bad;
+    uint32_t documents;
+};
+
+/* Bounds of one document in JSON: of what programs write, `kubectl get stacks -A -o json` above
+ * all. */
+extern const struct json_limits objects_json_limits;
+
+struct objects objects_new(struct arena *arena);
+/* Add those of one file. Nothing is borrowed. */
+void objects_read(struct objects *objects, uint32_t file, struct str bytes);
+
+/* Where the object begins. */
+struct place object_place(const struct object *object);
+/* Where a field stands that a finding names: its key, or the element of a list; if it is missing,
+ * the nearest field around it. */
+struct place object_field_place(const struct object *object, struct str field);
+
+#endif

@@ -1,0 +1,118 @@
+/* output_json.c: the report as one JSON object, for programs. docs/review.md describes it. */
+#include "text/json_write.h"
+#include "webhook/offline/output.h"
+
+struct form {
+    const struct report *report;
+    const struct output_style *style;
+    struct arena *arena;
+    struct json_writer w;
+};
+
+static void put_place(struct form *f, uint32_t file, struct place at)
+{
+    json_field_str(&f->w, "file", output_name(f->report, file, f->style, f->arena));
+    json_field_int(&f->w, "line", at.line);
+    json_field_int(&f->w, "column", at.column);
+}
+
+static void put_stack(struct form *f, const struct report_stack *stack)
+{
+    json_open_object(&f->w);
+    put_place(f, stack->file, stack->at);
+    json_field_str(&f->w, "namespace", stack->namespace_);
+    json_field_str(&f->w, "name", stack->name);
+    json_field_bool(&f->w, "allowed", stack->allowed);
+    json_field_str(&f->w, "message", stack->message);
+    json_field_int(&f->w, "denied", stack->denied);
+    json_field_int(&f->w, "warned", stack->warned);
+    json_close_object(&f->w);
+}
+
+static void put_finding(struct form *f, const struct report_finding *finding)
+{
+    const struct problem *problem = &finding->problem;
+
+    json_open_object(&f->w);
+    put_place(f, finding->file, finding->at);
+    if (finding->stack != REPORT_NO_STACK) {
+        json_field_str(&f->w, "namespace", f->report->stacks.items[finding->stack].namespace_);
+        json_field_str(&f->w, "name", f->report->stacks.items[finding->stack].name);
+    }
+    json_field_str(&f->w, "rule", problem->rule);
+    json_field_str(&f->w, "severity", str_of(severity_name(problem->severity)));
+    json_field_str(&f->w, "cause", str_of(problem_cause_name(problem->cause)));
+    json_field_str(&f->w, "field", problem->field);
+    json_field_str(&f->w, "message", problem->message);
+    json_field_str(&f->w, "wayOut", problem->way_out);
+    json_close_object(&f->w);
+}
+
+static void put_other(struct form *f, const struct other_object *other)
+{
+    json_open_object(&f->w);
+    put_place(f, other->file, other->at);
+    json_field_str(&f->w, "apiVersion", other->api_version);
+    json_field_str(&f->w, "kind", other->kind);
+    json_field_str(&f->w, "name", other->name);
+    json_close_object(&f->w);
+}
+
+static void put_unreadable(struct form *f)
+{
+    for (uint32_t i = 0; i < f->report->files.count; i++) {
+        if (!f->report->files.items[i].failure.len)
+            continue;
+        json_open_object(&f->w);
+        json_field_str(&f->w, "file", output_name(f->report, i, f->style, f->arena));
+        json_field_str(&f->w, "why", f->report->files.items[i].failure);
+        json_close_object(&f->w);
+    }
+}
+
+static void put_summary(struct form *f)
+{
+    const struct report *report = f->report;
+
+    json_open_object(&f->w);
+    json_field_int(&f->w, "files", report->files.count - report->unreadable);
+    json_field_int(&f->w, "stacks", report->stacks.count);
+    json_field_int(&f->w, "denied", report->denied);
+    json_field_int(&f->w, "warned", report->warned);
+    json_field_int(&f->w, "audited", report->audited);
+    json_field_int(&f->w, "omitted", report->omitted);
+    json_field_int(&f->w, "passedOver", report->others.count);
+    json_field_int(&f->w, "unreadable", report->unreadable);
+    json_close_object(&f->w);
+}
+
+void output_json(const struct report *report, const struct output_style *style, struct strbuf *out)
+{
+    struct form f = { report, style, out->arena, json_writer(out) };
+
+    json_open_object(&f.w);
+    json_put_key(&f.w, STR("summary"));
+    put_summary(&f);
+    json_put_key(&f.w, STR("stacks"));
+    json_open_array(&f.w);
+    for (uint32_t i = 0; i < report->stacks.count; i++)
+        put_stack(&f, &report->stacks.items[i]);
+    json_close_array(&f.w);
+    json_put_key(&f.w, STR("findings"));
+    json_open_array(&f.w);
+    for (uint32_t i = 0; i < report->findings.count; i++)
+        if (output_shows(style, &report->findings.items[i].problem))
+            put_finding(&f, &report->findings.items[i]);
+    json_close_array(&f.w);
+    json_put_key(&f.w, STR("passedOver"));
+    json_open_array(&f.w);
+    for (uint32_t i = 0; i < report->others.count; i++)
+        put_other(&f, &report->others.items[i]);
+    json_close_array(&f.w);
+    json_put_key(&f.w, STR("unreadable"));
+    json_open_array(&f.w);
+    put_unreadable(&f);
+    json_close_array(&f.w);
+    json_close_object(&f.w);
+    strbuf_char(out, '\n');
+}

@@ -1,0 +1,54 @@
+/* report.h: what a review of files came to: a value, which output_*.c write in one form each.
+ *
+ * Files stand in the order in which they were named, Stacks and findings in that of the files and
+ * of the documents in them; of one Stack, findings are sorted by field. */
+#ifndef HERD_WEBHOOK_OFFLINE_REPORT_H
+#define HERD_WEBHOOK_OFFLINE_REPORT_H
+
+#include "webhook/offline/objects.h"
+
+/* The rule of what is no finding about a Stack: a document that cannot be read. */
+#define REPORT_RULE_YAML "input.yaml"
+#define REPORT_RULE_YAML_SENTENCE "The document is not YAML or JSON that Kubernetes reads."
+
+enum { REPORT_NO_STACK = UINT32_MAX };
+
+struct report_file {
+    struct str name;
+    struct str failure; /* why it could not be read; "" if it was */
+};
+LIST_DEFINE(report_files, struct report_file)
+
+struct report_stack {
+    uint32_t file;
+    struct place at;
+    struct str namespace_;
+    struct str name;
+    bool allowed;
+    struct str message; /* of the refusal, as kubectl shows it; "" if its findings are not listed */
+    uint32_t denied; /* findings, those that are not listed too */
+    uint32_t warned;
+};
+LIST_DEFINE(report_stacks, struct report_stack)
+
+struct report_finding {
+    uint32_t file;
+    uint32_t stack; /* number of it, or REPORT_NO_STACK */
+    struct place at;
+    struct problem problem;
+};
+LIST_DEFINE(report_findings, struct report_finding)
+
+struct report {
+    struct report_files files;
+    struct report_stacks stacks;
+    struct report_findings findings;
+    struct other_objects others;
+    uint32_t denied; /* all, also those that are not listed */
+    uint32_t warned;
+    uint32_t audited;
+    uint32_t omitted;    /* findings that are not listed */
+    uint32_t unreadable; /* files */
+};
+
+#endif

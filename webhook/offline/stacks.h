@@ -1,0 +1,22 @@
+/* stacks.h: the Stacks of one input, as kubectl would send them, and what each knows of the others.
+ *
+ * What is not in the input may stand in the cluster all the same, so nothing is said of it.
+ * Pure. */
+#ifndef HERD_WEBHOOK_OFFLINE_STACKS_H
+#define HERD_WEBHOOK_OFFLINE_STACKS_H
+
+#include "stack/facts.h"
+#include "webhook/offline/input.h"
+#include "webhook/offline/objects.h"
+
+struct offline_stacks;
+
+/* In the arena; the rest is borrowed. `namespace_`: of Stacks that name none. */
+struct offline_stacks *offline_stacks_new(struct arena *arena, const struct object_list *objects,
+                                          const struct input_files *files, struct str namespace_);
+/* Stack `number` of the input, with a namespace. */
+struct json offline_stack_json(const struct offline_stacks *stacks, uint32_t number);
+/* What that Stack may know of the others: until the next call. */
+struct fact_stacks offline_stacks_facts(struct offline_stacks *stacks, uint32_t number);
+
+#endif
