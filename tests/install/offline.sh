@@ -5,6 +5,12 @@ for copy in manifests/controller/00-namespace.yaml manifests/webhook/00-namespac
   ok cmp manifests/namespace.yaml "$copy"
 done
 
+row "kubectl takes a folder's files by name: the Deployment is the last, what its pods need is there, what calls it goes first"
+for folder in controller webhook; do
+  files=$(cd "manifests/$folder" && LC_ALL=C && printf '%s\n' *.yaml)
+  is "$(cd "manifests/$folder" && grep -l '^kind: Deployment' *.yaml)" "$(tail -n 1 <<<"$files")"
+done
+
 row "manifests and chart name the version that is built"
 version=$(sed -n 's/^project(herd VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 is "$(kubectl kustomize manifests 2>/dev/null | sed -n 's/^ *image: //p' | sort -u)" "herd:$version"

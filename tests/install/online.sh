@@ -32,6 +32,7 @@ ok kubectl apply -f certs/
 secret
 ok running herd-webhook
 ok running herd-controller
+is "$(kubectl -n herd-system get events --field-selector reason=FailedCreate -o 'jsonpath={.items[*].message}')" ""
 
 row "a second look finds no difference, by folder and by overlay"
 ok kubectl diff "${manifests[@]}" -f certs/
