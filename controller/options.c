@@ -6,6 +6,7 @@
 #include "kube/names.h"
 
 #include <arpa/inet.h>
+#include <string.h>
 #include <unistd.h>
 
 enum flag_id {
@@ -72,6 +73,25 @@ static int read_token_file(struct arena *arena, const struct flag_value *flag, s
     return 0;
 }
 
+/* https://host[:port]: slashes at the end are dropped; paths of requests follow it. */
+static bool read_origin(struct str *url)
+{
+    const size_t scheme = sizeof("https://") - 1;
+    struct str origin = *url;
+
+    if (!str_starts(origin, STR("https://")))
+        return false;
+    while (origin.len > scheme && origin.at[origin.len - 1] == '/')
+        origin.len--;
+    for (size_t i = scheme; i < origin.len; i++)
+        if (strchr("/?#@ ", origin.at[i]))
+            return false;
+    if (origin.len == scheme)
+        return false;
+    *url = origin;
+    return true;
+}
+
 static int read_rancher(struct arena *arena, const struct flag_values *flags,
                         struct kube_config *ret_config, struct error *err)
 {
@@ -85,9 +105,10 @@ static int read_rancher(struct arena *arena, const struct flag_values *flags,
         return error_set(err, ERROR_BAD_REQUEST,
                          "--rancher-url is not set; give Rancher's address, e.g. "
                          "--rancher-url https://rancher.example.com");
-    if (!str_starts(url, STR("https://")) || url.len == sizeof("https://") - 1)
+    if (!read_origin(&url))
         return error_set(err, ERROR_BAD_REQUEST,
-                         "%s: '%.*s' is not an https:// address",
+                         "%s: '%.*s' is not an address of the form https://host[:port]; leave "
+                         "out what comes after that",
                          flags->values[FLAG_RANCHER_URL].from, STR_ARG(url));
     if (read_token_file(arena, &flags->values[FLAG_RANCHER_TOKEN_FILE], err) < 0)
         return -1;
@@ -97,8 +118,6 @@ static int read_rancher(struct arena *arena, const struct flag_values *flags,
     if (ca_file.len && str_find(ca, STR("-----BEGIN CERTIFICATE-----"), 0) < 0)
         return error_set(err, ERROR_BAD_REQUEST,
                          "%s: %.*s holds no PEM certificate", ca_flag->from, STR_ARG(ca_file));
-    while (url.at[url.len - 1] == '/')
-        url.len--;
     *ret_config = (struct kube_config){
         .server = url,
         .ca_pem = ca,

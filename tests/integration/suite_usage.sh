@@ -62,6 +62,12 @@ usage 2 "$state/garbage.pem" "${webhook[@]}" --tls-cert-file "$state/garbage.pem
 echo token-x:y >"$state/token"
 controller=("$bin/herd-controller" --rancher-url https://127.0.0.1:1 --rancher-token-file "$state/token")
 
+row "an address of Rancher's is a host and a port, and nothing more"
+for url in http://rancher.test https:// https://// rancher.test https://rancher.test/v3 'https://rancher.test?a' https://a@rancher.test; do
+  usage 2 "'$url' is not an address of the form https://host[:port]" "${controller[@]}" --rancher-url "$url"
+done
+usage 2 "$state/none.yaml" "${controller[@]}" --rancher-url https://rancher.test:8443/ --kubeconfig "$state/none.yaml"
+
 row "a kubeconfig that cannot be used is named with the field"
 usage 2 "$state/none.yaml" "${controller[@]}" --kubeconfig "$state/none.yaml"
 echo 'clusters: [' >"$state/broken.yaml"
