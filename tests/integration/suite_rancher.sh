@@ -31,8 +31,7 @@ says_why() {
   eventually ready_says "[+]rancher ok; note: Rancher "
   says "$2"
   says "$3"
-  ok readyz
-  says "readyz check passed"
+  eventually ready_says "readyz check passed"
   ok logs "Rancher cannot be used; no Stack goes on until it can"
   says "reason=$1"
   says "$2"
