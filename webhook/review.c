@@ -11,6 +11,7 @@
 #include "webhook/review.h"
 
 #include "stack/applied_by.h"
+#include "stack/policy.h"
 
 const char *review_operation_name(enum admission_operation operation)
 {
@@ -24,19 +25,63 @@ const char *review_operation_name(enum admission_operation operation)
     return names[operation];
 }
 
-static int check_resource(const struct admission_request *request, struct error *err)
+/* --- the kinds that are judged --- */
+
+struct asked {
+    enum review_route route;
+    const struct admission_request *request;
+    struct json old_object; /* absent but on an update */
+    const struct review_context *context;
+};
+
+static struct verdict judge_stack(struct arena *arena, const struct asked *asked)
 {
-    if (str_eq(request->resource.group, stack_resource.group) &&
-        str_eq(request->resource.plural, stack_resource.plural) &&
-        str_eq(request->resource.version, stack_resource.version))
-        return 0;
-    return error_set(err, ERROR_BAD_REQUEST,
-                     "this webhook judges %.*s.%.*s of version %.*s only; mend the rules of the "
-                     "webhook configuration that sent something else, and leave matchPolicy at "
-                     "Equivalent",
-                     STR_ARG(stack_resource.plural), STR_ARG(stack_resource.group),
-                     STR_ARG(stack_resource.version));
+    struct stack_change change = { asked->request->object, asked->old_object,
+                                   asked->request->username };
+    struct verdict verdict = stack_judge(arena, change.object, change.old_object,
+                                         asked->context->facts, asked->context->severities);
+
+    if (asked->route == REVIEW_MUTATE)
+        applied_by_write(arena, &change, &verdict);
+    else
+        applied_by_check(arena, &change, &verdict);
+    return verdict;
 }
+
+static struct verdict judge_policy(struct arena *arena, const struct asked *asked)
+{
+    return policy_judge(arena, asked->request->object, asked->old_object);
+}
+
+static const struct judged_kind {
+    const struct kube_resource *resource;
+    struct verdict (*judge)(struct arena *arena, const struct asked *asked);
+} kinds[] = {
+    { &stack_resource, judge_stack },
+    { &policy_resource, judge_policy },
+};
+
+/* NULL and an error: it is none of them. */
+static const struct judged_kind *find_kind(const struct admission_request *request,
+                                           struct error *err)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const struct kube_resource *resource = kinds[i].resource;
+
+        if (str_eq(request->resource.group, resource->group) &&
+            str_eq(request->resource.plural, resource->plural) &&
+            str_eq(request->resource.version, resource->version))
+            return &kinds[i];
+    }
+    error_set(err, ERROR_BAD_REQUEST,
+              "this webhook judges %.*s and %.*s.%.*s of version %.*s only; mend the rules of the "
+              "webhook configuration that sent something else, and leave matchPolicy at Equivalent",
+              STR_ARG(stack_resource.plural), STR_ARG(policy_resource.plural),
+              STR_ARG(stack_resource.group), STR_ARG(stack_resource.version));
+    return NULL;
+}
+
+/* --- what is done --- */
 
 static bool is_going(const struct admission_request *request)
 {
@@ -65,30 +110,19 @@ static int check_object(const struct admission_request *request, struct error *e
 /* Both routes judge. A refusal by the mutating one comes first of all, before the API server looks
  * at the schema and stops at what it finds there: so the author is told everything at once, with
  * the ways out. What a later mutating webhook spoils, the validating one still refuses. */
-static void judge(struct arena *arena, enum review_route route,
-                  const struct admission_request *request, const struct review_context *context,
+static void judge(struct arena *arena, const struct judged_kind *kind, const struct asked *asked,
                   struct admission_answer *answer, struct review_outcome *outcome)
 {
-    struct json none = { NULL, 0 };
-    bool update = request->operation == ADMISSION_UPDATE;
     struct verdict *verdict = arena_new(arena, struct verdict);
 
-    struct stack_change change = { request->object, update ? request->old_object : none,
-                                   request->username };
-
-    *verdict = stack_judge(arena, change.object, change.old_object, context->facts,
-                           context->severities);
-    if (route == REVIEW_MUTATE)
-        applied_by_write(arena, &change, verdict);
-    else
-        applied_by_check(arena, &change, verdict);
+    *verdict = kind->judge(arena, asked);
     answer->allowed = verdict->allowed;
     if (!verdict->allowed) {
         answer->code = error_http_status(ERROR_INVALID);
         answer->reason = str_of(error_reason(ERROR_INVALID));
         answer->message = verdict->message;
         answer->causes = &verdict->problems;
-    } else if (route == REVIEW_MUTATE) {
+    } else if (asked->route == REVIEW_MUTATE) {
         answer->patch = verdict->patch;
         return; /* warnings are for the validating route to give, once */
     }
@@ -103,8 +137,12 @@ int review_answer(struct arena *arena, enum review_route route, struct str body,
 {
     struct admission_request request;
     struct review_outcome outcome = { .problems = problems_new(arena) };
+    const struct judged_kind *kind;
 
-    if (admission_read(arena, body, &request, err) < 0 || check_resource(&request, err) < 0)
+    if (admission_read(arena, body, &request, err) < 0)
+        return -1;
+    kind = find_kind(&request, err);
+    if (!kind)
         return -1;
 
     struct admission_answer answer = {
@@ -117,9 +155,13 @@ int review_answer(struct arena *arena, enum review_route route, struct str body,
     };
 
     if (!needs_no_judgement(&request)) {
+        struct asked asked = { route, &request, { NULL, 0 }, context };
+
         if (check_object(&request, err) < 0)
             return -1;
-        judge(arena, route, &request, context, &answer, &outcome);
+        if (request.operation == ADMISSION_UPDATE)
+            asked.old_object = request.old_object;
+        judge(arena, kind, &asked, &answer, &outcome);
     }
 
     struct strbuf out = strbuf_new(arena, 1024 + answer.patch.len * 2);

@@ -24,8 +24,8 @@ struct review_outcome {
     struct problems problems; /* what was found, for metrics */
 };
 
-/* -1: it is not a review of a v1 Stack that can be judged; nothing was allowed. The answer borrows
- * from `body`. */
+/* -1: it is not a review of a v1 Stack or StackPolicy that can be judged; nothing was allowed. The
+ * answer borrows from `body`. */
 int review_answer(struct arena *arena, enum review_route route, struct str body,
                   const struct review_context *context, struct review_outcome *ret_outcome,
                   struct error *err);

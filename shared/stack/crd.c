@@ -151,6 +151,10 @@ static void put_kind(const struct yaml *y, const struct field *field)
         line(y, "minimum: %" PRId64, field->min);
         line(y, "maximum: %" PRId64, field->max);
         return;
+    case FIELD_AMOUNT:
+        line(y, "x-kubernetes-int-or-string: true");
+        line(y, "maxLength: %" PRId64, field->max);
+        return;
     case FIELD_WORD:
         put_words(y, field->words);
         return;

@@ -19,6 +19,13 @@ static const struct crd_column stack_columns[] = {
     { 0 },
 };
 
+static const struct crd_column policy_columns[] = {
+    { "Action", "string", ".spec.action", "Deny, Warn or Audit", 0 },
+    { "Age", "date", ".metadata.creationTimestamp", "", 0 },
+    { "Description", "string", ".spec.description", "Why the policy is there", 1 },
+    { 0 },
+};
+
 const struct crd crds[] = {
     {
         .kind = "Stack",
@@ -32,6 +39,17 @@ const struct crd crds[] = {
         .status = stack_status,
         .status_help = "What became of it; written by herd-controller only.",
         .columns = stack_columns,
+    },
+    {
+        .kind = "StackPolicy",
+        .plural = "stackpolicies",
+        .singular = "stackpolicy",
+        .short_names = "stkpol",
+        .namespaced = false,
+        .made_from = "shared/stack/policy_fields.def",
+        .help = "A StackPolicy: what a platform team asks of Stacks beyond what Herd itself does.",
+        .spec = &fields_of_policy_spec,
+        .columns = policy_columns,
     },
     { 0 },
 };

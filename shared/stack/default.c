@@ -84,6 +84,7 @@ static void put_default(struct arena *arena, const struct field *field, void *in
     case FIELD_STRING:
     case FIELD_DURATION:
     case FIELD_RATIO:
+    case FIELD_AMOUNT:
         *(struct str *)into = field->default_;
         return;
     case FIELD_LABELS:

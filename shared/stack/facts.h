@@ -24,10 +24,13 @@ struct fact_stacks {
     void *context;
 };
 
+struct policy_set;
+
 struct facts {
     bool clusters_known; /* false: nothing may be said of clusters */
     struct fact_clusters clusters;
     struct fact_stacks stacks;
+    const struct policy_set *policies; /* put to Stacks; NULL = none */
     bool plain_http_allowed; /* chart repositories over http:// (configuration) */
 };
 

@@ -116,6 +116,7 @@ const char *field_kind_name(enum field_kind kind)
         [FIELD_STRING] = "a string",          [FIELD_DURATION] = "a string",
         [FIELD_BOOL] = "a boolean",           [FIELD_INT] = "an integer",
         [FIELD_RATIO] = "a number",           [FIELD_WORD] = "a string",
+        [FIELD_AMOUNT] = "a number or string",
         [FIELD_STRINGS] = "a list of strings", [FIELD_LABELS] = "an object of strings",
         [FIELD_OBJECT] = "an object",         [FIELD_STRUCT] = "an object",
         [FIELD_STRUCTS] = "a list of objects",

@@ -2,6 +2,7 @@
 #ifndef HERD_STACK_FIELDS_H
 #define HERD_STACK_FIELDS_H
 
+#include "stack/policy.h"
 #include "stack/stack.h"
 
 /* What a field is in JSON, and what it is read into. */
@@ -11,6 +12,8 @@ enum field_kind {
     FIELD_BOOL,     /* bool */
     FIELD_INT,      /* int64_t */
     FIELD_RATIO,    /* a number from min to max; struct str, as written */
+    FIELD_AMOUNT,   /* a whole number, or a string that is a number, quantity or duration;
+                       struct str, as written */
     FIELD_WORD,     /* one word of a list; an enum whose 0 is "unset" */
     FIELD_STRINGS,  /* struct str_list */
     FIELD_LABELS,   /* an object of strings; struct json */

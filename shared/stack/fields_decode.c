@@ -131,6 +131,24 @@ static void decode_ratio(struct findings *found, const struct field *field, stru
         *into = json_raw(value);
 }
 
+/* What an amount means is for whoever compares it. */
+static void decode_amount(struct findings *found, const struct field *field, struct json value,
+                          struct str *into, const struct path *at)
+{
+    int64_t number;
+
+    if (!json_is(value, JSON_NUMBER)) {
+        decode_string(found, field, value, into, at);
+        return;
+    }
+    if (json_int64(value, &number))
+        *into = json_raw(value);
+    else
+        finding_add(found, RULE_SHAPE_TYPE, CAUSE_TYPE_INVALID, at,
+                    STR("write it in quotes, or as a whole number"), "%.*s is no whole number",
+                    STR_ARG(finding_shown(found, json_raw(value))));
+}
+
 static struct str nearest_word(const struct field_words *words, struct str text)
 {
     struct str_nearest nearest = { .name = text };
@@ -269,6 +287,9 @@ static void decode_field(struct findings *found, const struct field *field, stru
         return;
     case FIELD_RATIO:
         decode_ratio(found, field, value, into, at);
+        return;
+    case FIELD_AMOUNT:
+        decode_amount(found, field, value, into, at);
         return;
     case FIELD_WORD:
         decode_word(found, field, value, into, at);

@@ -178,6 +178,25 @@ int graph_order(const struct graph *graph, struct arena *arena, struct u32_list 
     return 0;
 }
 
+void graph_mark_dependents(const struct graph *graph, struct arena *arena,
+                           const struct u32_list *of, bool *marked)
+{
+    struct u32_list open = u32_list_new(arena, of->count + 16);
+
+    for (uint32_t i = 0; i < of->count; i++)
+        u32_list_push(&open, of->items[i]);
+    while (open.count) {
+        const struct u32_list *waiters = graph_waiters(graph, open.items[--open.count]);
+
+        for (uint32_t k = 0; k < waiters->count; k++) {
+            if (marked[waiters->items[k]])
+                continue;
+            marked[waiters->items[k]] = true;
+            u32_list_push(&open, waiters->items[k]);
+        }
+    }
+}
+
 bool graph_reaches(const struct graph *graph, struct arena *arena, uint32_t node,
                    bool (*test)(void *context, uint32_t other), void *context)
 {

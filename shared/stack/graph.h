@@ -51,6 +51,9 @@ struct graph_cycles graph_cycles_of(const struct graph *graph, struct arena *are
 const struct u32_list *graph_needs(const struct graph *graph, uint32_t node);
 /* Nodes that depend on `node` directly. */
 const struct u32_list *graph_waiters(const struct graph *graph, uint32_t node);
+/* Set marked[n] of every node n that depends on one of `of`, however far. Linear. */
+void graph_mark_dependents(const struct graph *graph, struct arena *arena,
+                           const struct u32_list *of, bool *marked);
 /* Whether `node` depends on any node for which test(context, other) holds, however far. Linear. */
 bool graph_reaches(const struct graph *graph, struct arena *arena, uint32_t node,
                    bool (*test)(void *context, uint32_t other), void *context);

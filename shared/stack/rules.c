@@ -13,11 +13,12 @@ const struct rule *rule_of(enum rule_id id)
     return &rules[id];
 }
 
-/* Every other rule reads the object as a v1 Stack, and the controller takes the recorded user for
- * the one whose rights count. */
+/* Every other rule reads the object as a v1 Stack, the controller takes the recorded user for the
+ * one whose rights count, and a policy that is not in order cannot be put to Stacks. */
 bool rule_is_fixed(enum rule_id id)
 {
-    return id == RULE_SHAPE_KIND || id == RULE_WHO_APPLIED;
+    return id == RULE_SHAPE_KIND || id == RULE_WHO_APPLIED ||
+           strcmp(rules[id].area, "policy") == 0;
 }
 
 bool rule_from(struct str name, enum rule_id *ret_id)

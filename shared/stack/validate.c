@@ -2,11 +2,12 @@
  *
  * A stricter Herd must not lock a Stack that runs. So on an update the stored Stack is judged too,
  * and what was wrong with it already only warns: a finding of one rule, in one words, about the
- * same field with the same value. Each old finding excuses one new one. If the spec did not
- * change at all, nothing of it is refused: such an update only touches metadata. */
+ * same field with the same value. Each old finding excuses one new one. If neither spec nor labels
+ * changed, nothing of the spec is refused: such an update only touches other metadata. */
 #include "stack/validate_areas.h"
 
 #include "base/map.h"
+#include "stack/policy_set.h"
 #include "stack/settle.h"
 #include "text/json_place.h"
 
@@ -21,6 +22,8 @@ void stack_find(const struct stack *stack, const struct facts *facts, struct pro
     validate_stacks(stack, facts, &findings);
     validate_targets(stack, facts, &findings);
     validate_gpu(stack, graph, &findings);
+    if (facts->policies)
+        policy_set_judge(facts->policies, stack, problems);
 }
 
 /* --- severities --- */
@@ -53,16 +56,42 @@ static void apply_severities(struct problems *problems, const struct rule_severi
 
 /* --- what was wrong before --- */
 
-/* The value at a field of a spec; absent where there is none. */
-static struct json value_at(struct json spec, struct str field)
+/* The part of a Stack that a rendered field path begins with: what an author writes and an update
+ * may keep. False: it is about something else. */
+static bool root_of(const struct stack *stack, struct str field, struct json *ret_root,
+                    size_t *ret_len)
+{
+    const struct {
+        struct str name;
+        struct json root;
+    } roots[] = {
+        { STR_INIT("spec"), stack->spec_json },
+        { STR_INIT("metadata.name"), { NULL, 0 } }, /* nor does the namespace ever change */
+        { STR_INIT("metadata.labels"), stack->meta.labels },
+        { STR_INIT("metadata.annotations"), stack->meta.annotations },
+    };
+
+    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+        if (!str_starts(field, roots[i].name))
+            continue;
+        *ret_root = roots[i].root;
+        *ret_len = roots[i].name.len;
+        return true;
+    }
+    return false;
+}
+
+/* The value at a rendered field path; absent where there is none. */
+static struct json value_at(const struct stack *stack, struct str field)
 {
     struct json none = { NULL, 0 };
-    size_t head = strlen("spec");
+    struct json root = none;
     struct json_place place;
+    size_t head = 0;
 
-    if (!str_starts(field, STR("spec")))
+    if (!root_of(stack, field, &root, &head))
         return none;
-    place = json_place_of(spec, str_slice(field, head, field.len));
+    place = json_place_of(root, str_slice(field, head, field.len));
     return place.whole ? place.value : none;
 }
 
@@ -121,25 +150,36 @@ static bool is_excused(const struct stack *stack, const struct problem *problem,
     struct str key = identity(stack, problem, arena);
     struct old_finding *before = map_get(index, key);
 
-    if (!before || !json_equal(value_at(stack->spec_json, problem->field),
-                               value_at(old->spec_json, before->problem->field)))
+    if (!before || !json_equal(value_at(stack, problem->field),
+                               value_at(old, before->problem->field)))
         return false;
     map_put(index, key, before->next);
     return true;
 }
 
+/* Whether an update may keep what stood there. */
+static bool is_kept(const struct stack *stack, struct str field)
+{
+    struct json root;
+    size_t len;
+
+    return root_of(stack, field, &root, &len);
+}
+
 static void excuse(const struct stack *stack, const struct stack *old,
                    const struct problems *old_problems, struct problems *problems)
 {
-    bool untouched = json_equal(stack->spec_json, old->spec_json);
-    struct map *index = untouched ? NULL : index_old(old, old_problems, problems->arena);
+    bool untouched = json_equal(stack->spec_json, old->spec_json) &&
+                     json_equal(stack->meta.labels, old->meta.labels);
+    struct map *index = index_old(old, old_problems, problems->arena);
 
     for (uint32_t i = 0; i < problems->list.count; i++) {
         struct problem *problem = &problems->list.items[i];
 
-        if (problem->severity != SEVERITY_DENY || !str_starts(problem->field, STR("spec")))
+        if (problem->severity != SEVERITY_DENY || !is_kept(stack, problem->field))
             continue;
-        if (untouched || is_excused(stack, problem, old, index, problems->arena)) {
+        if ((untouched && str_starts(problem->field, STR("spec"))) ||
+            is_excused(stack, problem, old, index, problems->arena)) {
             problem->severity = SEVERITY_WARN;
             problems->denied--;
         }

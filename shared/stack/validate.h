@@ -4,7 +4,7 @@
 
 #include "base/problem.h"
 #include "stack/facts.h"
-#include "stack/stack.h"
+#include "stack/verdict.h"
 
 enum rule_id {
 #define RULE(id, name, area, severity, field, sentence, way_out) RULE_##id,
@@ -41,14 +41,6 @@ void stack_validate(const struct stack *stack, const struct stack *old, const st
 
 /* The whole judgement on an admission: decode, default, validate in turn. What the webhook, the
  * offline review and the controller's own second look all call. */
-struct verdict {
-    const struct stack *stack; /* defaulted */
-    struct problems problems;  /* sorted */
-    bool allowed;
-    struct str patch;          /* of the defaults; "" = none */
-    struct str message;        /* of a refusal, for people: every denied finding with its way out */
-    struct str_list warnings;  /* one line each */
-};
 struct verdict stack_judge(struct arena *arena, struct json object, struct json old_object,
                            const struct facts *facts, const struct rule_severities *severities);
 

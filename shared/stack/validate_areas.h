@@ -16,6 +16,10 @@ void validate_stacks(const struct stack *stack, const struct facts *facts,
                      struct findings *findings);
 void validate_targets(const struct stack *stack, const struct facts *facts,
                       struct findings *findings);
+/* A selector at `at`: labels, operators, requirements that exclude one another. False if it is none
+ * that may be asked about anything. */
+bool validate_selector(const struct label_selector *selector, const struct path *at,
+                       struct findings *findings);
 void validate_gpu(const struct stack *stack, const struct graph *graph, struct findings *findings);
 
 #endif

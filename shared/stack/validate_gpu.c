@@ -15,28 +15,19 @@ struct gpu_chart {
     struct str field;  /* where it needs them first */
 };
 
-/* Which charts wait, however indirectly, for one that provides what: backwards from the providers
- * over those that wait for them, so linear for all charts together. */
+/* Which charts wait, however indirectly, for one that provides what. */
 static void spread(const struct graph *graph, struct gpu_chart *charts, uint32_t count,
                    uint32_t vendor, struct arena *arena)
 {
-    struct u32_list open = u32_list_new(arena, 16);
+    struct u32_list providers = u32_list_new(arena, 4);
+    bool *awaits = arena_array(arena, bool, count);
 
     for (uint32_t i = 0; i < count; i++)
         if (charts[i].provides & vendor)
-            u32_list_push(&open, i);
-    while (open.count) {
-        const struct u32_list *waiters = graph_waiters(graph, open.items[--open.count]);
-
-        for (uint32_t k = 0; k < waiters->count; k++) {
-            struct gpu_chart *waiter = &charts[waiters->items[k]];
-
-            if (!(waiter->awaits & vendor)) {
-                waiter->awaits |= vendor;
-                u32_list_push(&open, waiters->items[k]);
-            }
-        }
-    }
+            u32_list_push(&providers, i);
+    graph_mark_dependents(graph, arena, &providers, awaits);
+    for (uint32_t i = 0; i < count; i++)
+        charts[i].awaits |= awaits[i] ? vendor : 0;
 }
 
 static void add_override_needs(const struct stack_spec *spec, struct gpu_chart *charts,

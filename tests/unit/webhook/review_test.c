@@ -26,6 +26,16 @@
     "\"u-1\",\"resource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":"           \
     "\"stacks\"},\"subResource\":\"" sub "\",\"operation\":\"UPDATE\",\"object\":" object             \
     ",\"oldObject\":" object "}}"
+#define POLICY(spec)                                                                               \
+    "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"StackPolicy\",\"metadata\":{\"name\":\"p\"}," \
+    "\"spec\":" spec "}"
+#define GOOD_POLICY "{\"rules\":[{\"name\":\"r\",\"field\":\"spec.env\",\"deny\":[\"x\"]}]}"
+#define BAD_POLICY "{\"rules\":[{\"name\":\"r\",\"field\":\"spec.env\",\"pattern\":\"(\"}]}"
+#define POLICY_REVIEW(operation, object, old)                                                      \
+    "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":"    \
+    "\"u-1\",\"resource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":"           \
+    "\"stackpolicies\"},\"name\":\"p\",\"operation\":\"" operation "\",\"object\":" object           \
+    ",\"oldObject\":" old "}}"
 #define REVIEW(operation, object, old)                                                             \
     "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":"    \
     "\"u-1\",\"kind\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"kind\":\"Stack\"},"        \
@@ -114,6 +124,18 @@ static void answers(void **state)
         { "a status is not judged", REVIEW_VALIDATE, SUB_REVIEW("status", STACK("", NO_CHARTS)), true,
           false },
         { "nor defaulted", REVIEW_MUTATE, SUB_REVIEW("status", STACK("", GOOD_SPEC)), true, false },
+        { "a good policy is allowed", REVIEW_VALIDATE,
+          POLICY_REVIEW("CREATE", POLICY(GOOD_POLICY), "null"), true, false },
+        { "and has no defaults of ours", REVIEW_MUTATE,
+          POLICY_REVIEW("CREATE", POLICY(GOOD_POLICY), "null"), true, false },
+        { "a bad policy is refused", REVIEW_VALIDATE,
+          POLICY_REVIEW("CREATE", POLICY(BAD_POLICY), "null"), false, false },
+        { "by both routes", REVIEW_MUTATE,
+          POLICY_REVIEW("CREATE", POLICY(BAD_POLICY), "null"), false, false },
+        { "an update that makes it bad too", REVIEW_VALIDATE,
+          POLICY_REVIEW("UPDATE", POLICY(BAD_POLICY), POLICY(GOOD_POLICY)), false, false },
+        { "one that leaves it as it was only warns", REVIEW_VALIDATE,
+          POLICY_REVIEW("UPDATE", POLICY(BAD_POLICY), POLICY(BAD_POLICY)), true, false },
         { "a fault that an update does not touch only warns", REVIEW_VALIDATE,
           REVIEW("UPDATE", STACK(",\"labels\":{\"a\":\"b\"}", NO_CHARTS), STACK("", NO_CHARTS)), true,
           false },

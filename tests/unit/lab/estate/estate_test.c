@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-static int64_t now_ms = 1700000000000;
+static _Atomic int64_t now_ms = 1700000000000;
 
 static int64_t fake_now(void *context)
 {

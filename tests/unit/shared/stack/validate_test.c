@@ -454,7 +454,8 @@ static void every_rule_has_a_row(void **state)
                                                   * applied_by_test.c */
             "shape.kind", "shape.required", "shape.type", "shape.unknown-field", "shape.enum",
             "shape.bounds", "shape.duration", "shape.env-label", "who.applied" };
-        bool known = false;
+        /* policy_test.c has the same for its area */
+        bool known = strcmp(rule_of((enum rule_id)i)->area, "policy") == 0;
 
         for (size_t k = 0; k < sizeof(elsewhere) / sizeof(elsewhere[0]); k++)
             known = known || strcmp(name, elsewhere[k]) == 0;

@@ -1,0 +1,118 @@
+/* policy.c: JSON to a policy, and is it in order? */
+#include "stack/policy.h"
+
+#include "base/map.h"
+#include "kube/names.h"
+#include "stack/fields_decode.h"
+#include "stack/policy_check.h"
+#include "stack/settle.h"
+#include "stack/validate_areas.h"
+
+const struct kube_resource policy_resource =
+    KUBE_RESOURCE_INIT(STACK_GROUP, STACK_VERSION, "stackpolicies", "StackPolicy", false);
+
+static void check_selector(const struct label_selector *selector, const struct path *match,
+                           struct findings *findings)
+{
+    struct path at = path_field(match, STR("selector"));
+
+    validate_selector(selector, &at, findings);
+}
+
+static void check_rule_names(const struct policy_spec *spec, const struct path *list,
+                             struct findings *findings)
+{
+    struct map *seen = map_new(findings->arena, spec->rules.count);
+
+    for (uint32_t i = 0; i < spec->rules.count; i++) {
+        const struct policy_rule *rule = &spec->rules.items[i];
+        struct path up = path_index(list, i);
+        struct path at = path_field(&up, STR("name"));
+
+        if (rule->name.len && !map_put(seen, rule->name, &spec->rules.items[i]))
+            finding_add(findings, RULE_POLICY_NAME, CAUSE_VALUE_DUPLICATE, &at, STR(""),
+                        "'%.*s' stands twice", STR_ARG(finding_shown(findings, rule->name)));
+    }
+}
+
+static struct policy_checks compile_rules(struct arena *arena, const struct policy_spec *spec,
+                                          const struct path *at, struct findings *findings)
+{
+    struct policy_checks checks = policy_checks_new(arena, spec->rules.count);
+    struct path list = path_field(at, STR("rules"));
+
+    check_rule_names(spec, &list, findings);
+    for (uint32_t i = 0; i < spec->rules.count; i++) {
+        struct path rule_at = path_index(&list, i);
+
+        policy_checks_push(&checks, policy_check_compile(arena, &spec->rules.items[i], &rule_at,
+                                                         findings));
+    }
+    return checks;
+}
+
+/* What the API server checks too, for an offline review. */
+static void check_top(const struct policy *policy, struct findings *findings)
+{
+    struct path version_at = path_field(NULL, STR("apiVersion"));
+    struct path kind_at = path_field(NULL, STR("kind"));
+
+    if (!str_eq(policy->api_version, STR(STACK_GROUP "/" STACK_VERSION)))
+        finding_add(findings, RULE_SHAPE_KIND, CAUSE_VALUE_NOT_SUPPORTED, &version_at, STR(""),
+                    "'%.*s' is not " STACK_GROUP "/" STACK_VERSION,
+                    STR_ARG(finding_shown(findings, policy->api_version)));
+    if (!str_eq(policy->kind, policy_resource.kind))
+        finding_add(findings, RULE_SHAPE_KIND, CAUSE_VALUE_NOT_SUPPORTED, &kind_at, STR(""),
+                    "'%.*s' is not StackPolicy", STR_ARG(finding_shown(findings, policy->kind)));
+}
+
+const struct policy *policy_read(struct arena *arena, struct json object,
+                                 struct problems *problems, struct policy_checks *ret_checks)
+{
+    struct policy *policy = arena_new(arena, struct policy);
+    struct findings findings = findings_new(problems);
+    struct path at = path_field(NULL, STR("spec"));
+    struct path match = path_field(&at, STR("match"));
+
+    findings.arena = arena;
+    policy->api_version = json_str(json_get(object, STR("apiVersion")));
+    policy->kind = json_str(json_get(object, STR("kind")));
+    policy->spec_json = json_get(object, STR("spec"));
+    kube_meta_read(object, &policy->meta);
+    check_top(policy, &findings);
+    fields_decode(&findings, &fields_of_policy_spec, policy->spec_json, &policy->spec, &at);
+    if (!policy->spec.action)
+        policy->spec.action = POLICY_ACTION_DENY;
+    check_selector(&policy->spec.match.selector, &match, &findings);
+    *ret_checks = compile_rules(arena, &policy->spec, &at, &findings);
+    return policy;
+}
+
+const struct policy *policy_decode(struct arena *arena, struct json object,
+                                   struct problems *problems)
+{
+    struct policy_checks checks;
+
+    return policy_read(arena, object, problems, &checks);
+}
+
+static void warn_of_what_stays(struct problems *problems)
+{
+    for (uint32_t i = 0; i < problems->list.count; i++)
+        if (problems->list.items[i].severity == SEVERITY_DENY)
+            problems->list.items[i].severity = SEVERITY_WARN;
+    problems->denied = 0;
+}
+
+struct verdict policy_judge(struct arena *arena, struct json object, struct json old_object)
+{
+    struct verdict verdict = { .problems = problems_new(arena), .patch = STR("") };
+    const struct policy *policy = policy_decode(arena, object, &verdict.problems);
+
+    if (json_is(old_object, JSON_OBJECT) &&
+        json_equal(policy->spec_json, json_get(old_object, STR("spec"))))
+        warn_of_what_stays(&verdict.problems);
+    problems_sort(&verdict.problems);
+    verdict_word(arena, &verdict);
+    return verdict;
+}

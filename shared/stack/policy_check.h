@@ -1,0 +1,41 @@
+/* policy_check.h: one rule of a policy, ready to be put to Stacks. Internal to stack/. */
+#ifndef HERD_STACK_POLICY_CHECK_H
+#define HERD_STACK_POLICY_CHECK_H
+
+#include "stack/finding.h"
+#include "stack/policy.h"
+#include "stack/policy_amount.h"
+#include "stack/policy_path.h"
+#include "stack/policy_text.h"
+#include "text/regex.h"
+
+/* Lives in an arena; the patterns go with it. */
+struct policy_check {
+    const struct policy_rule *rule;
+    const struct policy_path *path; /* NULL: requiredChart or requiredDependency */
+    struct regex *pattern;
+    struct regex *not_pattern;
+    struct policy_amount minimum; /* NONE: not asked for */
+    struct policy_amount maximum;
+};
+LIST_DEFINE(policy_checks, struct policy_check)
+
+/* What is wrong with the rule (at `at`) goes to `findings`; then the check is not to be used. */
+struct policy_check policy_check_compile(struct arena *arena, const struct policy_rule *rule,
+                                         const struct path *at, struct findings *findings);
+
+/* What is wrong with a value, as a sentence without its end; "" if nothing is. `words` have all but
+ * the value. Where the rule has a message, that is for the caller. */
+struct policy_fault {
+    struct str message;
+    enum problem_cause cause;
+};
+bool policy_check_breaks(struct arena *arena, const struct policy_check *check,
+                         const struct policy_value *value, const struct policy_words *words,
+                         struct policy_fault *ret_fault);
+
+/* As policy_decode, and its checks. */
+const struct policy *policy_read(struct arena *arena, struct json object,
+                                 struct problems *problems, struct policy_checks *ret_checks);
+
+#endif

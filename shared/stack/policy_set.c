@@ -1,0 +1,215 @@
+/* policy_set.c: which policies there are, ready to be put to Stacks. policy_judge.c does that.
+ *
+ * Everything lives in the set's own arena. */
+#include "stack/policy_set_parts.h"
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "text/digest.h"
+#include "text/json_write.h"
+#include "text/value.h"
+
+#include <stdlib.h>
+
+struct policy_set_builder {
+    struct policy_set *set;
+};
+
+static struct policy_set *set_create(void)
+{
+    struct policy_set *set = mem_new(struct policy_set);
+
+    atomic_init(&set->references, 1);
+    set->arena = arena_create(0);
+    set->policies = ready_policies_new(set->arena, 0);
+    set->groups = path_groups_new(set->arena, 0);
+    set->others = check_refs_new(set->arena, 0);
+    return set;
+}
+
+struct policy_set_builder *policy_set_begin(void)
+{
+    struct policy_set_builder *builder = mem_new(struct policy_set_builder);
+
+    builder->set = set_create();
+    return builder;
+}
+
+static enum severity severity_of(enum policy_action action)
+{
+    switch (action) {
+    case POLICY_ACTION_WARN:
+        return SEVERITY_WARN;
+    case POLICY_ACTION_AUDIT:
+        return SEVERITY_AUDIT;
+    case POLICY_ACTION_DENY:
+    case POLICY_ACTION_UNSET:
+        break;
+    }
+    return SEVERITY_DENY;
+}
+
+static void take_problems(struct problems *from, struct problems *into)
+{
+    problems_sort(from);
+    for (uint32_t i = 0; i < from->list.count; i++)
+        problems_add(into, from->list.items[i]);
+}
+
+static void name_rules(struct ready_policy *policy, struct arena *arena)
+{
+    policy->rule_names = str_list_new(arena, policy->checks.count);
+    for (uint32_t i = 0; i < policy->checks.count; i++)
+        str_list_push(&policy->rule_names,
+                      str_fmt(arena, "policy/%.*s/%.*s", STR_ARG(policy->name),
+                              STR_ARG(policy->checks.items[i].rule->name)));
+}
+
+bool policy_set_add(struct policy_set_builder *builder, struct json object,
+                    struct problems *problems)
+{
+    struct policy_set *set = builder->set;
+    struct problems found = problems_new(problems->arena);
+    struct str text = str_dup(set->arena, json_raw(object));
+    struct policy_checks checks;
+    struct json copy;
+    struct error err;
+
+    /* It was read before, so it reads again: what it is made of must live as long as the set. */
+    if (json_read(set->arena, text, &json_limits_default, &copy, &err) < 0)
+        return false;
+
+    const struct policy *policy = policy_read(set->arena, copy, &found, &checks);
+
+    if (found.denied || set->policies.count >= LIMIT_POLICIES) {
+        take_problems(&found, problems);
+        return false;
+    }
+
+    struct ready_policy ready = {
+        .name = policy->meta.name,
+        .policy = policy,
+        .severity = severity_of(policy->spec.action),
+        .checks = checks,
+        .selector = label_selector_compile(set->arena, &policy->spec.match.selector),
+    };
+
+    name_rules(&ready, set->arena);
+    ready_policies_push(&set->policies, ready);
+    return true;
+}
+
+/* --- one walk for each field --- */
+
+static void join(struct policy_set *set, const struct check_ref *ref, struct str field)
+{
+    for (uint32_t i = 0; i < set->groups.count; i++) {
+        if (str_eq(set->groups.items[i].field, field)) {
+            check_refs_push(&set->groups.items[i].checks, *ref);
+            return;
+        }
+    }
+
+    struct path_group group = { field, NULL, check_refs_new(set->arena, 4) };
+
+    group.path = set->policies.items[ref->policy].checks.items[ref->rule].path;
+    check_refs_push(&group.checks, *ref);
+    path_groups_push(&set->groups, group);
+}
+
+static void group_checks(struct policy_set *set)
+{
+    for (uint32_t i = 0; i < set->policies.count; i++) {
+        const struct policy_checks *checks = &set->policies.items[i].checks;
+
+        for (uint32_t k = 0; k < checks->count; k++) {
+            struct check_ref ref = { i, k };
+
+            if (checks->items[k].path)
+                join(set, &ref, checks->items[k].rule->field);
+            else
+                check_refs_push(&set->others, ref);
+        }
+    }
+}
+
+/* --- what they all say --- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct ready_policy *left = a;
+    const struct ready_policy *right = b;
+
+    return str_cmp(left->name, right->name);
+}
+
+static void digest(struct policy_set *set)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct strbuf all = strbuf_new(arena, 4096);
+
+    for (uint32_t i = 0; i < set->policies.count; i++) {
+        const struct ready_policy *policy = &set->policies.items[i];
+
+        json_quote(&all, policy->name);
+        value_write(value_of(arena, policy->policy->spec_json), true, &all);
+    }
+    set->digest = str_dup(set->arena, digest_sha256_hex(arena, strbuf_str(&all)));
+}
+
+struct policy_set *policy_set_finish(struct policy_set_builder *builder)
+{
+    struct policy_set *set = builder->set;
+
+    if (set->policies.count)
+        qsort(set->policies.items, set->policies.count, sizeof(set->policies.items[0]), by_name);
+    group_checks(set);
+    digest(set);
+    mem_free(builder);
+    return set;
+}
+
+struct policy_set *policy_set_ref(struct policy_set *set)
+{
+    if (set)
+        atomic_fetch_add(&set->references, 1);
+    return set;
+}
+
+void policy_set_unref(struct policy_set *set)
+{
+    if (!set || atomic_fetch_sub(&set->references, 1) != 1)
+        return;
+    arena_free(set->arena);
+    mem_free(set);
+}
+
+uint32_t policy_set_count(const struct policy_set *set)
+{
+    return set->policies.count;
+}
+
+struct str policy_set_name(const struct policy_set *set, uint32_t index)
+{
+    return set->policies.items[index].name;
+}
+
+enum policy_action policy_set_action(const struct policy_set *set, uint32_t index)
+{
+    return set->policies.items[index].policy->spec.action;
+}
+
+uint32_t policy_set_rule_count(const struct policy_set *set, uint32_t index)
+{
+    return set->policies.items[index].checks.count;
+}
+
+struct str policy_set_rule_name(const struct policy_set *set, uint32_t index, uint32_t rule)
+{
+    return set->policies.items[index].checks.items[rule].rule->name;
+}
+
+struct str policy_set_digest(const struct policy_set *set)
+{
+    return set->digest;
+}

@@ -1,0 +1,351 @@
+/* policy_test.c: StackPolicies: what is wrong with one, and what it finds in a Stack. */
+#include "support/rows.h"
+
+#include "stack/default.h"
+#include "stack/policy_set.h"
+#include "support/stack_builder.h"
+#include "text/yaml.h"
+
+/* YAML, in which rows are readable. */
+static struct json yaml_json(struct arena *arena, struct str text)
+{
+    struct yaml_documents documents;
+    struct error err = { 0 };
+
+    if (yaml_read(arena, text, &documents, &err) != 0)
+        fail_msg("%s\n%.*s", err.text, STR_ARG(text));
+    return test_json(arena, documents.items[0].json);
+}
+
+/* `spec`: members of the spec, in YAML's flow style. */
+static struct json policy_json(struct arena *arena, const char *name, const char *spec)
+{
+    return yaml_json(arena, str_fmt(arena,
+                                    "{apiVersion: herd.suse.com/v1, kind: StackPolicy, "
+                                    "metadata: {name: %s}, spec: {%s}}", name, spec));
+}
+
+#define RULE(more) "rules: [{name: r, " more "}]"
+#define FIELD(path, more) RULE("field: '" path "', " more)
+
+static const struct {
+    const char *says, *spec, *found, *message;
+} decode_rows[] = {
+    { "a good policy", FIELD("spec.charts[*].version", "pattern: '[0-9.]+'"), "", NULL },
+    { "no rules", "rules: []", "!shape.required spec.rules", NULL },
+    { "no spec.rules at all", "action: Warn", "!shape.required spec.rules", NULL },
+    { "an action that is none", "action: deny, " FIELD("spec.env", "presence: Required"), "!shape.enum spec.action", "did you mean Deny?" },
+    { "a field that policies do not have", "actions: Deny, " FIELD("spec.env", "presence: Required"), "!shape.unknown-field spec.actions", "did you mean action?" },
+    { "a rule's name that is none", "rules: [{name: R 1, field: spec.env, presence: Required}]", "!policy.name spec.rules[0].name", NULL },
+    { "one name twice", "rules: [{name: a, field: spec.env, presence: Required}, {name: a, field: spec.env, presence: Required}]",
+      "!policy.name spec.rules[1].name", "stands twice" },
+    { "a slip in a field", FIELD("spec.charts[*].versoin", "presence: Required"), "!policy.field spec.rules[0].field", "there is no field 'versoin'; did you mean version?" },
+    { "a list without [*]", FIELD("spec.charts.version", "presence: Required"), "!policy.field spec.rules[0].field", "write charts[*] for its elements" },
+    { "something under a scalar", FIELD("spec.env.x", "presence: Required"), "!policy.field spec.rules[0].field", "nothing stands under it" },
+    { "a root that is none", FIELD("charts[*].version", "presence: Required"), "!policy.field spec.rules[0].field", "begins with spec. or metadata." },
+    { "a part of metadata that no rule can see", FIELD("metadata.uid", "presence: Required"), "!policy.field spec.rules[0].field", "labels[KEY]" },
+    { "a bracket that does not close", FIELD("spec.charts[*", "presence: Required"), "!policy.field spec.rules[0].field", "']'" },
+    { "a dot at the end", FIELD("spec.env.", "presence: Required"), "!policy.field spec.rules[0].field", "a name is missing" },
+    { "two names without a dot", FIELD("spec.charts[*]version", "presence: Required"), "!policy.field spec.rules[0].field", "write '.'" },
+    { "** at the end", FIELD("spec.charts[*].values.inline.**", "presence: Required"), "!policy.field spec.rules[0].field", "'**' stands once" },
+    { "** twice", FIELD("spec.charts[*].values.inline.**.a.**.b", "deny: [x]"), "!policy.field spec.rules[0].field", "'**' stands once" },
+    { "a rule that asks for nothing", FIELD("spec.env", "message: x"), "!policy.check spec.rules[0]", "not what it asks for" },
+    { "a rule without a place", RULE("allow: [x]"), "!policy.check spec.rules[0]; !policy.check spec.rules[0]", "none of field" },
+    { "a rule with two places", RULE("field: spec.env, presence: Required, requiredChart: x"), "!policy.check spec.rules[0]", "more than one" },
+    { "text of a list", FIELD("spec.charts", "allow: [x]"), "!policy.check spec.rules[0].field", "has no text" },
+    { "how many of a list", FIELD("spec.charts", "maximum: 20"), "", NULL },
+    { "a bound of a text", FIELD("spec.env", "maximum: 20"), "!policy.check spec.rules[0].field", "no number" },
+    { "a bad pattern is named with its offset", FIELD("spec.env", "pattern: 'a(b'"), "!policy.pattern spec.rules[0].pattern", "offset 3" },
+    { "so is the other", FIELD("spec.env", "notPattern: '[b'"), "!policy.pattern spec.rules[0].notPattern", "offset 2" },
+    { "a pattern that needs too much", FIELD("spec.env", "pattern: '(((a{100}){100}){100}){10}'"), "!policy.pattern spec.rules[0].pattern", NULL },
+    { "a bound that is no amount", FIELD("spec.rollout.maxFailures", "minimum: many"), "!policy.amount spec.rules[0].minimum", "'many'" },
+    { "a fraction without quotes", FIELD("spec.rollout.maxFailures", "minimum: 0.5"), "!shape.type spec.rules[0].minimum", "quotes" },
+    { "a duration for a number", FIELD("spec.rollout.maxFailures", "minimum: 1h30m"), "!policy.amount spec.rules[0].minimum", "no duration" },
+    { "a number for a duration", FIELD("spec.charts[*].timeout", "maximum: 30"), "!policy.amount spec.rules[0].maximum", "write it like 30m" },
+    { "a duration for a duration", FIELD("spec.charts[*].timeout", "maximum: 30m"), "", NULL },
+    { "the least above the most", FIELD("spec.rollout.maxFailures", "minimum: 3, maximum: 2"), "!policy.amount spec.rules[0].minimum", "above the maximum" },
+    { "required at any depth", FIELD("spec.charts[*].values.inline.**.tag", "presence: Required"), "!policy.check spec.rules[0].presence", "**" },
+    { "forbidden and more", FIELD("spec.paused", "presence: Forbidden, allow: ['true']"), "!policy.check spec.rules[0].presence", NULL },
+    { "charts of a field of none", FIELD("spec.env", "presence: Required, charts: [x]"), "!policy.check spec.rules[0].charts", "no chart" },
+    { "a word that stands for nothing", FIELD("spec.env", "presence: Required, message: 'no ${evn}'"), "!policy.word spec.rules[0].message", "${evn}" },
+    { "a word that a list cannot have", FIELD("spec.env", "allow: ['${value}']"), "!policy.word spec.rules[0].allow", "${value}" },
+    { "a label key that is none", "match: {selector: {matchLabels: {'a b': c}}}, " FIELD("spec.env", "presence: Required"),
+      "!targets.label spec.match.selector.matchLabels[a b]", NULL },
+    { "a selector that nothing can match", "match: {selector: {matchExpressions: [{key: a, operator: Exists}, {key: a, operator: DoesNotExist}]}}, "
+      FIELD("spec.env", "presence: Required"), "!targets.contradiction spec.match.selector", "nothing can ever match" },
+};
+
+static void tells_what_is_wrong_with_a_policy(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(decode_rows) / sizeof(decode_rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct problems problems = problems_new(arena);
+
+        policy_decode(arena, policy_json(arena, "p", decode_rows[i].spec), &problems);
+        problems_sort(&problems);
+        rows_expect_str(decode_rows[i].says, findings_text(arena, &problems),
+                        str_of(decode_rows[i].found));
+        if (!decode_rows[i].message)
+            continue;
+
+        const struct problem *first = &problems.list.items[0];
+        struct str all = str_fmt(arena, "%.*s; %.*s", STR_ARG(first->message),
+                                 STR_ARG(first->way_out));
+
+        rows_expect(decode_rows[i].says, str_find(all, str_of(decode_rows[i].message), 0) >= 0,
+                    str_z(arena, str_fmt(arena, "'%s' in '%.*s'", decode_rows[i].message,
+                                         STR_ARG(all))));
+    }
+}
+
+static void every_rule_of_policies_has_a_row(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RULE_COUNT; i++) {
+        const struct rule *rule = rule_of((enum rule_id)i);
+        bool met = strcmp(rule->area, "policy") != 0;
+
+        for (size_t k = 0; k < sizeof(decode_rows) / sizeof(decode_rows[0]); k++)
+            met = met || strstr(decode_rows[k].found, rule->name);
+        rows_expect(rule->name, met, "a row finds it");
+    }
+}
+
+#define STACK_SPEC                                                                                 \
+    "env: prod, targets: {clusterIds: [c-1]}, charts: ["                                           \
+    "{name: db, chart: qdrant, repo: 'https://a.io', version: 1.2.3, values: {inline: "            \
+    "{image: {repository: r/q, tag: v1}, sidecar: {image: {tag: latest}}, replicas: 3}}}, "        \
+    "{name: app, repo: 'oci://b.io/x', version: '^1.2', dependsOn: [db], timeout: 20m}]"
+
+static const struct {
+    const char *says, *policy, *stack, *found, *message;
+} judge_rows[] = {
+    { "a pattern that all match", FIELD("spec.charts[*].repo", "pattern: '(https|oci)://.*'"), NULL, "", NULL },
+    { "a pattern that one does not match", FIELD("spec.charts[*].version", "pattern: '\\d+\\.\\d+\\.\\d+'"), NULL,
+      "!policy/p/r spec.charts[1].version", "'^1.2' does not match \\d+\\.\\d+\\.\\d+ (policy p)" },
+    { "a pattern matches the whole value", FIELD("spec.env", "pattern: 'pro'"), NULL, "!policy/p/r spec.env", NULL },
+    { "notPattern", FIELD("spec.charts[*].version", "notPattern: '[~^].*'"), NULL, "!policy/p/r spec.charts[1].version", "which is not allowed" },
+    { "allow", FIELD("spec.charts[*].repo", "allow: ['https://a.io', 'oci://c*']"), NULL, "!policy/p/r spec.charts[1].repo",
+      "'oci://b.io/x' is not allowed; only https://a.io, oci://c* (policy p)" },
+    { "allow with stars", FIELD("spec.charts[*].repo", "allow: ['*://a.io', 'oci://*/x']"), NULL, "", NULL },
+    { "allow with words", FIELD("spec.charts[*].namespace", "allow: ['${namespace}-*', '${env}-x']"), NULL,
+      "!policy/p/r spec.charts[0].namespace; !policy/p/r spec.charts[1].namespace", "only team-a-*, prod-x" },
+    { "deny", FIELD("spec.charts[*].values.inline.**.tag", "deny: [latest]"), NULL,
+      "!policy/p/r spec.charts[0].values.inline.sidecar.image.tag", "'latest' is not allowed" },
+    { "any depth finds what is at the top, too", FIELD("spec.charts[*].values.inline.**.replicas", "maximum: 2"), NULL,
+      "!policy/p/r spec.charts[0].values.inline.replicas", "3 is above the most, 2" },
+    { "a quantity", FIELD("spec.charts[*].values.inline.replicas", "minimum: '3500m'"), NULL, "!policy/p/r spec.charts[0].values.inline.replicas", "3 is below the least, 3500m" },
+    { "what cannot be compared", FIELD("spec.charts[*].values.inline.image.tag", "maximum: 2"), NULL, "!policy/p/r spec.charts[0].values.inline.image.tag", "cannot be compared" },
+    { "a duration", FIELD("spec.charts[*].timeout", "maximum: 15m"), NULL, "!policy/p/r spec.charts[1].timeout", "20m is above the most, 15m" },
+    { "a default counts", FIELD("spec.charts[*].timeout", "minimum: 15m"), NULL, "!policy/p/r spec.charts[0].timeout", "10m is below" },
+    { "security by env counts", FIELD("spec.security", "allow: [enabled]"), NULL, "", NULL },
+    { "so do its thresholds", FIELD("spec.securityProfile.thresholds.critical", "minimum: 0, maximum: 0"), NULL, "", NULL },
+    { "thresholds that are weakened", FIELD("spec.securityProfile.thresholds.critical", "minimum: 0, maximum: 0"),
+      "env: prod, targets: {clusterIds: [c-1]}, securityProfile: {thresholds: {critical: -1}}, charts: [{name: db, repo: 'https://a.io', version: 1.0.0}]",
+      "!policy/p/r spec.securityProfile.thresholds.critical", "-1 is below the least, 0" },
+    { "how many charts", FIELD("spec.charts", "maximum: 1"), NULL, "!policy/p/r spec.charts", "has 2 is above" },
+    { "a label that is required", FIELD("metadata.labels[team]", "presence: Required"), NULL, "!policy/p/r metadata.labels[team]", "is required" },
+    { "a label that is there", FIELD("metadata.labels[tier]", "presence: Required, allow: [gold]"), NULL, "", NULL },
+    { "what is absent is asked for nothing", FIELD("metadata.labels[team]", "allow: [a]"), NULL, "", NULL },
+    { "a field that is forbidden", FIELD("spec.charts[*].dependsOn", "presence: Forbidden"), NULL, "!policy/p/r spec.charts[1].dependsOn", "must not be set" },
+    { "values that are required of each chart", FIELD("spec.charts[*].values.inline.replicas", "presence: Required"), NULL, "!policy/p/r spec.charts[1].values.inline.replicas", NULL },
+    { "the name", FIELD("metadata.name", "pattern: 'x.*'"), NULL, "!policy/p/r metadata.name", NULL },
+    { "of some charts only", FIELD("spec.charts[*].version", "charts: [qdr*], pattern: '[0-9.]+'"), NULL, "", NULL },
+    { "of a chart by its name in its repository", FIELD("spec.charts[*].version", "charts: [qdrant], deny: [1.2.3]"), NULL, "!policy/p/r spec.charts[0].version", NULL },
+    { "an override is asked for the same", FIELD("spec.charts[*].version", "pattern: '[0-9.]+'"),
+      "targets: {clusterIds: [c-1]}, charts: [{name: db, repo: 'https://a.io', version: 1.0.0}], overrides: [{clusterIds: [c-1], charts: [{name: db, version: '^1'}]}]",
+      "!policy/p/r spec.overrides[0].charts[0].version", NULL },
+    { "so are its values, of that chart", FIELD("spec.charts[*].values.inline.**.tag", "charts: [db], deny: [latest]"),
+      "targets: {clusterIds: [c-1]}, charts: [{name: db, repo: 'https://a.io', version: 1.0.0}, {name: e, repo: 'https://a.io', version: 1.0.0}], "
+      "overrides: [{clusterIds: [c-1], charts: [{name: db, values: {x: {tag: latest}}}, {name: e, values: {x: {tag: latest}}}]}]",
+      "!policy/p/r spec.overrides[0].charts[0].values.x.tag", NULL },
+    { "a chart that is required", RULE("requiredChart: 'gpu-*'"), NULL, "!policy/p/r spec.charts", "there is no chart 'gpu-*'" },
+    { "one that is there", RULE("requiredChart: qdrant"), NULL, "", NULL },
+    { "a dependency that is required", RULE("requiredDependency: qdrant"), NULL, "", NULL },
+    { "of each chart but itself", RULE("requiredDependency: app"), NULL, "!policy/p/r spec.charts[0].dependsOn", "'db' does not wait for 'app'" },
+    { "a message of its own", FIELD("spec.env", "deny: [prod], message: '${name} of ${namespace} in ${value} (${field})', wayOut: 'ask ${policy}/${rule}'"), NULL,
+      "!policy/p/r spec.env", "s of team-a in prod (spec.env) (policy p); ask p/r" },
+    { "Warn warns", "action: Warn, " FIELD("spec.env", "deny: [prod]"), NULL, "policy/p/r spec.env", NULL },
+    { "another env", "match: {env: [dev, 'stag*']}, " FIELD("spec.env", "deny: [prod]"), NULL, "", NULL },
+    { "this env", "match: {env: [dev, 'pr*']}, " FIELD("spec.env", "deny: [prod]"), NULL, "!policy/p/r spec.env", NULL },
+    { "this namespace", "match: {namespaces: ['team-*']}, " FIELD("spec.env", "deny: [prod]"), NULL, "!policy/p/r spec.env", NULL },
+    { "another namespace", "match: {namespaces: [a]}, " FIELD("spec.env", "deny: [prod]"), NULL, "", NULL },
+    { "a namespace that is left out", "match: {excludeNamespaces: ['*-a']}, " FIELD("spec.env", "deny: [prod]"), NULL, "", NULL },
+    { "by label", "match: {selector: {matchLabels: {tier: gold}}}, " FIELD("spec.env", "deny: [prod]"), NULL, "!policy/p/r spec.env", NULL },
+    { "by another label", "match: {selector: {matchExpressions: [{key: tier, operator: NotIn, values: [gold]}]}}, " FIELD("spec.env", "deny: [prod]"), NULL, "", NULL },
+    { "a pattern that takes too long counts as broken", FIELD("spec.charts[*].name", "charts: [zz], pattern: '(a*)*b'"),
+      "targets: {clusterIds: [c-1]}, charts: [{name: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, chart: zz, repo: 'https://a.io', version: 1.0.0}]",
+      "!policy/p/r spec.charts[0].name", NULL },
+};
+
+static struct json stack_of(struct arena *arena, const char *spec)
+{
+    return yaml_json(arena, str_fmt(arena,
+                                    "{apiVersion: herd.suse.com/v1, kind: Stack, metadata: {name: s, "
+                                    "namespace: team-a, labels: {tier: gold}}, spec: {%s}}", spec));
+}
+
+static struct policy_set *set_of(struct arena *arena, const char *name, const char *spec)
+{
+    struct policy_set_builder *builder = policy_set_begin();
+    struct problems problems = problems_new(arena);
+
+    if (!policy_set_add(builder, policy_json(arena, name, spec), &problems))
+        fail_msg("%s", findings_text(arena, &problems).at);
+    return policy_set_finish(builder);
+}
+
+static void finds_what_a_stack_breaks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(judge_rows) / sizeof(judge_rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        AUTO(policy_set_unref) struct policy_set *set = set_of(arena, "p", judge_rows[i].policy);
+        struct problems problems = problems_new(arena);
+        struct json object = stack_of(arena, judge_rows[i].stack ? judge_rows[i].stack : STACK_SPEC);
+        const struct stack *stack = stack_default(arena, stack_decode(arena, object, &problems),
+                                                  NULL);
+
+        rows_expect_str(judge_rows[i].says, findings_text(arena, &problems), STR(""));
+        policy_set_judge(set, stack, &problems);
+        problems_sort(&problems);
+        rows_expect_str(judge_rows[i].says, findings_text(arena, &problems),
+                        str_of(judge_rows[i].found));
+        if (!judge_rows[i].message)
+            continue;
+
+        const struct problem *first = &problems.list.items[0];
+        struct str all = str_fmt(arena, "%.*s; %.*s", STR_ARG(first->message),
+                                 STR_ARG(first->way_out));
+
+        rows_expect(judge_rows[i].says, str_find(all, str_of(judge_rows[i].message), 0) >= 0,
+                    str_z(arena, str_fmt(arena, "'%s' in '%.*s'", judge_rows[i].message,
+                                         STR_ARG(all))));
+    }
+}
+
+/* --- as a part of admission --- */
+
+static struct verdict judge(struct arena *arena, const struct policy_set *set, struct json object,
+                            struct json old)
+{
+    struct facts facts = { .policies = set };
+    struct rule_severities severities = rule_severities_default();
+
+    return stack_judge(arena, object, old, &facts, &severities);
+}
+
+static void audit_is_told_to_nobody(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(policy_set_unref) struct policy_set *set =
+        set_of(arena, "p", "action: Audit, " FIELD("spec.env", "deny: [prod]"));
+    struct json none = { NULL, 0 };
+    struct verdict verdict = judge(arena, set, stack_of(arena, STACK_SPEC), none);
+
+    (void)state;
+    rows_expect("it is allowed", verdict.allowed && verdict.warnings.count == 0, "without a word");
+    rows_expect_int("and found", verdict.problems.list.count, 1);
+}
+
+static struct json labelled(struct arena *arena, const char *labels, const char *spec)
+{
+    return yaml_json(arena, str_fmt(arena,
+                                    "{apiVersion: herd.suse.com/v1, kind: Stack, metadata: {name: s, "
+                                    "namespace: team-a, labels: {%s}}, spec: {%s}}", labels, spec));
+}
+
+static void a_new_policy_does_not_lock_a_stack_that_runs(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(policy_set_unref) struct policy_set *set = set_of(
+        arena, "p",
+        "rules: [{name: team, field: 'metadata.labels[team]', presence: Required}, "
+        "{name: name, field: metadata.name, deny: [s]}, {name: env, field: spec.env, deny: [prod]}]");
+    const char *later = "paused: true, " STACK_SPEC;
+    struct verdict verdict = judge(arena, set, labelled(arena, "", later),
+                                   labelled(arena, "", STACK_SPEC));
+
+    (void)state;
+    rows_expect("what was so before only warns", verdict.allowed, "allowed");
+    rows_expect_int("each", verdict.warnings.count, 3);
+    verdict = judge(arena, set, labelled(arena, "", later), labelled(arena, "team: a", STACK_SPEC));
+    rows_expect_str("a label that is taken away is refused",
+                    findings_text(arena, &verdict.problems),
+                    STR("!policy/p/team metadata.labels[team]; policy/p/name metadata.name; "
+                        "policy/p/env spec.env"));
+}
+
+static void a_label_that_makes_a_policy_apply_is_judged(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(policy_set_unref) struct policy_set *set =
+        set_of(arena, "p", "match: {selector: {matchLabels: {tier: gold}}}, "
+                           FIELD("spec.env", "deny: [prod]"));
+    struct verdict verdict = judge(arena, set, labelled(arena, "tier: gold", STACK_SPEC),
+                                   labelled(arena, "tier: tin", STACK_SPEC));
+
+    (void)state;
+    rows_expect("though the spec stayed as it was", !verdict.allowed, "refused");
+}
+
+static void a_set_is_in_order_and_knows_what_it_asks(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct problems problems = problems_new(arena);
+    struct policy_set_builder *builder = policy_set_begin();
+    struct policy_set_builder *other = policy_set_begin();
+    const char *env = FIELD("spec.env", "deny: [prod]");
+
+    (void)state;
+    rows_expect("b", policy_set_add(builder, policy_json(arena, "b", env), &problems), "taken");
+    rows_expect("one that is not in order",
+                !policy_set_add(builder, policy_json(arena, "c", "rules: []"), &problems), "left out");
+    rows_expect_str("and told", findings_text(arena, &problems), STR("!shape.required spec.rules"));
+    rows_expect("a", policy_set_add(builder, policy_json(arena, "a", env), &problems), "taken");
+    rows_expect("a", policy_set_add(other, policy_json(arena, "a", env), &problems), "taken");
+    rows_expect("b", policy_set_add(other, policy_json(arena, "b", env), &problems), "taken");
+
+    AUTO(policy_set_unref) struct policy_set *set = policy_set_finish(builder);
+    AUTO(policy_set_unref) struct policy_set *same = policy_set_finish(other);
+    AUTO(policy_set_unref) struct policy_set *less = set_of(arena, "a", env);
+
+    rows_expect_int("policies", policy_set_count(set), 2);
+    rows_expect_str("by name", policy_set_name(set, 0), STR("a"));
+    rows_expect_str("equal sets", policy_set_digest(set), policy_set_digest(same));
+    rows_expect("another set", !str_eq(policy_set_digest(set), policy_set_digest(less)), "another digest");
+    rows_expect_str("its rules", policy_set_rule_name(set, 1, 0), STR("r"));
+}
+
+static void one_rule_does_not_fill_the_answer(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(policy_set_unref) struct policy_set *set =
+        set_of(arena, "p", FIELD("spec.charts[*].name", "deny: ['c*']"));
+    struct stack_builder b = a_stack(arena);
+    struct problems problems = problems_new(arena);
+
+    (void)state;
+    for (int i = 0; i < 500; i++)
+        with_chart(&b, str_fmt(arena, "c%d", i).at, "");
+    policy_set_judge(set, stack_default(arena, stack_decode(arena, stack_json(&b), &problems), NULL),
+                     &problems);
+    rows_expect_int("a hundred, and one for the others", problems.list.count, 101);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_what_is_wrong_with_a_policy),
+        cmocka_unit_test(every_rule_of_policies_has_a_row),
+        cmocka_unit_test(finds_what_a_stack_breaks),
+        cmocka_unit_test(audit_is_told_to_nobody),
+        cmocka_unit_test(a_new_policy_does_not_lock_a_stack_that_runs),
+        cmocka_unit_test(a_label_that_makes_a_policy_apply_is_judged),
+        cmocka_unit_test(a_set_is_in_order_and_knows_what_it_asks),
+        cmocka_unit_test(one_rule_does_not_fill_the_answer),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
