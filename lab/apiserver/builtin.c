@@ -4,13 +4,17 @@
 
 #include <ctype.h>
 
+/* A package has no type; the types behind it are its. */
 static const struct type_row {
+    const char *package;
     const char *name;
     const char *help;
 } type_rows[] = {
-#define TYPE(name, help) { #name, help },
+#define PACKAGE(name) { name, NULL, NULL },
+#define TYPE(name, help) { NULL, #name, help },
 #define FIELD(type, name, form, merge, help)
 #include "lab/apiserver/types.def"
+#undef PACKAGE
 #undef TYPE
 #undef FIELD
 };
@@ -22,9 +26,11 @@ static const struct field_row {
     const char *merge;
     const char *help;
 } field_rows[] = {
+#define PACKAGE(name)
 #define TYPE(name, help)
 #define FIELD(type, name, form, merge, help) { #type, #name, form, merge, help },
 #include "lab/apiserver/types.def"
+#undef PACKAGE
 #undef TYPE
 #undef FIELD
 };
@@ -151,10 +157,17 @@ static struct schema *described(struct arena *arena, const struct schema *of, co
 static struct map *build_types(struct arena *arena)
 {
     struct map *types = map_new(arena, 128);
+    struct str package = STR("");
 
     for (size_t i = 0; i < sizeof(type_rows) / sizeof(type_rows[0]); i++) {
-        struct schema *s = schema_new(arena, SCHEMA_OBJECT);
+        struct schema *s;
 
+        if (type_rows[i].package) {
+            package = str_of(type_rows[i].package);
+            continue;
+        }
+        s = schema_new(arena, SCHEMA_OBJECT);
+        s->package = package;
         s->name = str_of(type_rows[i].name);
         s->description = str_of(type_rows[i].help);
         s->properties = map_new(arena, 16);
@@ -163,8 +176,12 @@ static struct map *build_types(struct arena *arena)
     for (size_t i = 0; i < sizeof(field_rows) / sizeof(field_rows[0]); i++) {
         const struct field_row *row = &field_rows[i];
         struct schema *owner = map_get(types, str_of(row->type));
-        const struct schema *of = of_form(arena, types, str_of(row->form));
+        struct str form = str_of(row->form);
+        bool required = str_starts(form, STR("!"));
+        const struct schema *of = of_form(arena, types, str_slice(form, required, form.len));
 
+        if (required)
+            str_list_push(&owner->required, str_of(row->name));
         map_put(owner->properties, str_of(row->name),
                 described(arena, of, row->help, row->merge));
     }

@@ -44,7 +44,7 @@ static void answer_index(struct http_request_of_api *h)
     answer_json(h, 200, strbuf_str(&out));
 }
 
-/* "com.suse.herd.v1.Stack"; built-in kinds under their type's own name. */
+/* "com.suse.herd.v1.Stack"; a built-in kind has the name of its type. */
 struct str openapi_schema_name(struct request *rq, const struct kind *kind)
 {
     struct str_list parts = str_list_new(rq->arena, 4);
@@ -52,8 +52,8 @@ struct str openapi_schema_name(struct request *rq, const struct kind *kind)
     struct str rest = kind->group;
     struct str part;
 
-    if (kind->schema->name.len && !kind_has(kind, KIND_QUESTION))
-        return schema_key(rq->arena, kind->schema->name);
+    if (!kind_has(kind, KIND_CUSTOM))
+        return schema_key(rq->arena, kind->schema);
     while (rest.len && str_split(&rest, '.', &part))
         str_list_push(&parts, part);
     for (uint32_t i = parts.count; i-- > 0;)
@@ -139,7 +139,7 @@ static void put_types(struct request *rq, struct json_writer *w)
     for (uint32_t i = 0; i < map_count(types); i++) {
         if (openapi_is_kind(rq->api->builtin, map_key(types, i)))
             continue;
-        json_put_key(w, schema_key(rq->arena, map_key(types, i)));
+        json_put_key(w, schema_key(rq->arena, map_value(types, i)));
         json_open_object(w);
         schema_write(map_value(types, i), false, w);
         json_close_object(w);

@@ -60,7 +60,7 @@ static void put_definitions(struct request *rq, struct json_writer *w)
     for (uint32_t i = 0; i < map_count(types); i++) {
         if (openapi_is_kind(rq->api->builtin, map_key(types, i)))
             continue;
-        json_put_key(w, schema_key(rq->arena, map_key(types, i)));
+        json_put_key(w, schema_key(rq->arena, map_value(types, i)));
         json_open_object(w);
         schema_write_v2(map_value(types, i), false, w);
         json_close_object(w);

@@ -50,6 +50,7 @@ struct schema {
     bool micro;     /* a time that is written with microseconds */
     bool described; /* the description is that of a field, not of its type */
     struct str name;   /* of a built-in type, e.g. "PodSpec"; "" = anonymous */
+    struct str package; /* of that type, e.g. "io.k8s.api.core.v1" */
     struct str format; /* "int32", "date-time", ... */
     struct str description;
     struct str pattern;
@@ -116,8 +117,9 @@ void schema_write_v2(const struct schema *schema, bool is_kind, struct json_writ
 /* What both have: a member of strings, if there are any, and what Kubernetes adds to a schema. */
 void schema_write_strings(struct json_writer *w, struct str key, const struct str_list *strings);
 void schema_write_extensions(const struct schema *schema, struct json_writer *w);
-/* "io.k8s.api.core.v1.PodSpec"-like key of a named built-in type. */
-struct str schema_key(struct arena *arena, struct str name);
+/* "io.k8s.api.core.v1.PodSpec": the key of a named built-in type, and that of all metadata. */
+struct str schema_key(struct arena *arena, const struct schema *schema);
+#define SCHEMA_META_KEY "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 /* Whether it is one of apiVersion, kind and metadata, which every object has. */
 bool schema_is_common(struct str property);

@@ -12,10 +12,8 @@ static void write_v2(const struct schema *s, bool is_root, struct json_writer *w
 static void write_root_members(struct json_writer *w)
 {
     json_put_key(w, STR("metadata"));
-    json_put_raw(w, str_fmt(w->out->arena,
-                            "{\"description\":\"" SCHEMA_METADATA_HELP "\",\"$ref\":"
-                            "\"#/definitions/%.*s\"}",
-                            STR_ARG(schema_key(w->out->arena, STR("ObjectMeta")))));
+    json_put_raw(w, STR("{\"description\":\"" SCHEMA_METADATA_HELP "\",\"$ref\":"
+                        "\"#/definitions/" SCHEMA_META_KEY "\"}"));
     json_put_key(w, STR("kind"));
     json_put_raw(w, STR(TEXT_FIELD(SCHEMA_KIND_HELP)));
     json_put_key(w, STR("apiVersion"));
@@ -74,7 +72,7 @@ static void write_v2(const struct schema *s, bool is_root, struct json_writer *w
     if (s->name.len && !is_root)
         json_field_str(w, "$ref",
                        str_fmt(w->out->arena, "#/definitions/%.*s",
-                               STR_ARG(schema_key(w->out->arena, s->name))));
+                               STR_ARG(schema_key(w->out->arena, s))));
     else
         write_structure(s, is_root, w);
     schema_write_extensions(s, w);

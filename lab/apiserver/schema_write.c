@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-struct str schema_key(struct arena *arena, struct str name)
+struct str schema_key(struct arena *arena, const struct schema *schema)
 {
-    return str_fmt(arena, "io.k8s.lab.v1.%.*s", STR_ARG(name));
+    return str_fmt(arena, "%.*s.%.*s", STR_ARG(schema->package), STR_ARG(schema->name));
 }
 
 bool schema_is_common(struct str property)
@@ -31,7 +31,7 @@ static void write_common(struct json_writer *w)
 {
     json_put_key(w, STR("metadata"));
     json_put_raw(w, STR("{\"description\":\"" SCHEMA_METADATA_HELP "\",\"allOf\":[{\"$ref\":"
-                        "\"#/components/schemas/io.k8s.lab.v1.ObjectMeta\"}],\"default\":{}}"));
+                        "\"#/components/schemas/" SCHEMA_META_KEY "\"}],\"default\":{}}"));
     write_text_field(w, "kind", SCHEMA_KIND_HELP);
     write_text_field(w, "apiVersion", SCHEMA_API_VERSION_HELP);
 }
@@ -131,7 +131,7 @@ static void write_reference(const struct schema *s, struct json_writer *w)
 {
     struct strbuf *out = w->out;
     struct str ref = str_fmt(out->arena, "#/components/schemas/%.*s",
-                             STR_ARG(schema_key(out->arena, s->name)));
+                             STR_ARG(schema_key(out->arena, s)));
 
     json_open_object(w);
     if (s->described)

@@ -94,6 +94,13 @@ compare() {
 use lab "$lab_kubeconfig"
 use real "$state/kubeconfig"
 
+row "Kubernetes' types have its names, and no other fields"
+for side in lab real; do
+  send "$side" GET /openapi/v2 -H 'Accept: application/json' -o "$state/$side.openapi"
+done
+jq -nr --slurpfile lab "$state/lab.openapi" --slurpfile real "$state/real.openapi" -f tests/cluster/schemas.jq >"$state/schemas"
+[ ! -s "$state/schemas" ] || wrong "$(cat "$state/schemas")"
+
 sentence_next='' method='' path='' form=none body=''
 while IFS= read -r line || [ -n "$line" ]; do
   case $line in

@@ -25,6 +25,8 @@ eventually k explain stack.spec.charts
 says dependsOn
 says "Charts"
 ok k explain stack.spec.targets.selector.matchLabels
+ok k explain pod.spec.containers
+says 'name	<string> -required-'
 ok k explain configmap.data
 
 row "apply, dry run, diff"

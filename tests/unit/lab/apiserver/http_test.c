@@ -328,6 +328,11 @@ static void test_discovery(void **state)
     reply = ask_json(f, "GET", "/openapi/v3/apis/test.example.com/v1", "");
     rows_expect("a document with the kind",
                 str_find(reply.body, STR("\"com.example.test.v1.Widget\""), 0) > 0, "schema");
+    rows_expect("whose metadata are Kubernetes' own",
+                str_find(reply.body,
+                         STR("#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"),
+                         0) > 0,
+                "reference");
     rows_expect("that says what writes understand",
                 str_find(reply.body, STR("\"fieldValidation\""), 0) > 0, "parameter");
     fixture_end(f);

@@ -65,7 +65,16 @@ static void test_document(void **state)
                     STR("string"));
     rows_expect_str("and metadata",
                     json_str(json_walk(widget, "properties", "metadata", "$ref", NULL)),
-                    STR("#/definitions/io.k8s.lab.v1.ObjectMeta"));
+                    STR("#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"));
+    rows_expect_str("built-in types have Kubernetes' names, and what objects must have",
+                    json_raw(json_walk(doc, "definitions", "io.k8s.api.core.v1.PodSpec",
+                                       "required", NULL)),
+                    STR("[\"containers\"]"));
+    rows_expect_str("so do questions",
+                    json_raw(json_walk(doc, "definitions",
+                                       "io.k8s.api.authorization.v1.LocalSubjectAccessReview",
+                                       "required", NULL)),
+                    STR("[\"spec\"]"));
     patch = json_walk(doc, "paths",
                       "/apis/test.example.com/v1/namespaces/{namespace}/widgets/{name}", "patch",
                       NULL);
