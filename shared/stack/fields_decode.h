@@ -1,4 +1,5 @@
-/* fields_decode.h: JSON to a struct, by its table of fields. Internal to stack/.
+/* fields_decode.h: JSON to a struct, by its table of fields: for the kinds of stack/,
+ * and for files of Herd's own.
  *
  * The same for every kind: wrong types (shape.type), unknown fields with the nearest known one
  * (shape.unknown-field), words that the field does not take (shape.enum), bounds of the table

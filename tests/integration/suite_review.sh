@@ -189,6 +189,38 @@ usage "--rule-severity: there is no rule 'graph.cycel'; did you mean graph.cycle
 usage "--namespace: 'A' is no namespace: it must consist of lower case letters, digits or '-', and begin and end with a letter or digit (e.g. 'my-name')" -n A examples
 usage "--quiet and --verbose say opposite things; give one of both" -q -v examples
 
+row "tests of rules say which failed, with got and want"
+mkdir -p "$state/tests/stacks"
+cp examples/rejected/cycle.yaml "$state/tests/stacks/"
+cat >"$state/tests/cycle.yaml" <<'YAML'
+apiVersion: herd.suse.com/v1
+kind: StackTest
+metadata: {name: cycles}
+tests:
+  - name: a cycle is refused
+    files: [stacks/cycle.yaml]
+    verdict: denied
+    rules: [graph.cycle]
+    messages: ["cut the edge gpu-operator -> ollama"]
+YAML
+ends 0 --test "$state/tests"
+is "$out" "1 test: 1 passed, 0 failed"
+ends 1 --test "$state/tests/cycle.yaml" --rule-severity graph.cycle=warn
+is "$(sed "s,$state,,g" <<<"$out")" "/tests/cycle.yaml:5:5: failed: a cycle is refused
+    verdict: got warned; want denied
+    found: warn: spec.charts[2].dependsOn: the charts wait for one another: ollama -> qdrant -> gpu-operator -> ollama; \
+cut the edge gpu-operator -> ollama [graph.cycle]
+1 test: 0 passed, 1 failed"
+ends 1 --test "$state/tests" --rule-severity graph.cycle=off -o junit
+says 'tests="1" failures="1" errors="0"'
+ends 1 --test "$state/tests" --rule-severity graph.cycle=off -o json
+is "$(jq -c '[.passed, .failed, .tests[0].suite]' <<<"$out")" '[0,1,"cycles"]'
+ends 2 --test examples/accepted
+is "$err" "herd-webhook review: there is no StackTest in examples/accepted"
+ends 2 --test "$state/none"
+usage "--output: tests have no form 'sarif'; take text, json or junit" --test "$state/tests" -o sarif
+usage "--test says what is tested: there is no place for 'x.yaml'; leave out one of both" --test "$state/tests" x.yaml
+
 # The schema comes with a Go module, once; see tests/support/sarif/main.go.
 row "SARIF follows the schema of OASIS"
 if module=$(GOTOOLCHAIN=local go -C tests/support/sarif mod download github.com/owenrumney/go-sarif/v3 2>&1 &&

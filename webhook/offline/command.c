@@ -1,6 +1,8 @@
 /* command.c: read the input, judge it, write the report. */
 #include "webhook/offline/command.h"
 
+#include "webhook/offline/cases_run.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,15 +44,19 @@ static struct output_style style_of(const struct offline_options *options, struc
 }
 
 /* For whoever sees no report: it may go into a file. */
-static void tell_unreadable(const struct report *report, struct arena *arena)
+static uint32_t tell_unreadable(const struct report_files *files, struct arena *arena)
 {
-    for (uint32_t i = 0; i < report->files.count; i++) {
-        const struct report_file *file = &report->files.items[i];
+    uint32_t count = 0;
 
+    for (uint32_t i = 0; i < files->count; i++) {
+        const struct report_file *file = &files->items[i];
+
+        count += file->failure.len > 0;
         if (file->failure.len)
             fprintf(stderr, "%s: %.*s\n", offline_program.name,
                     STR_ARG(str_shown(arena, file->failure, 1024)));
     }
+    return count;
 }
 
 static int put(const struct strbuf *out)
@@ -69,8 +75,31 @@ static int review(const struct offline_options *options, struct arena *arena)
     struct strbuf out = strbuf_new(arena, 64 * 1024);
 
     options->output->write(&report, &style, &out);
-    tell_unreadable(&report, arena);
+    tell_unreadable(&report.files, arena);
     return put(&out) < 0 ? PROGRAM_USAGE : (int)offline_exit_of(&report, options->fail_on);
+}
+
+static int test(const struct offline_options *options, struct arena *arena)
+{
+    struct str_list words = str_list_new(arena, 1);
+
+    str_list_push(&words, options->test);
+
+    struct input_files files = input_read(arena, &words);
+    struct case_report report = cases_run(arena, &files, &options->config);
+    struct output_style style = style_of(options, arena);
+    struct strbuf out = strbuf_new(arena, 64 * 1024);
+    uint32_t unreadable = tell_unreadable(&report.files, arena);
+
+    options->output->write_cases(&report, &style, &out);
+    if (put(&out) < 0 || unreadable)
+        return OFFLINE_UNREADABLE;
+    if (report.results.count == 0) {
+        fprintf(stderr, "%s: there is no StackTest in %.*s\n", offline_program.name,
+                STR_ARG(str_shown(arena, options->test, 1024)));
+        return OFFLINE_UNREADABLE;
+    }
+    return report.failed ? OFFLINE_FINDINGS : OFFLINE_CLEAN;
 }
 
 int offline_run(int argc, char **argv)
@@ -85,5 +114,5 @@ int offline_run(int argc, char **argv)
         return code;
     if (offline_options_read(&flags, &options, &err) < 0)
         return program_refuse(&offline_program, &err);
-    return review(&options, arena);
+    return options.test.len ? test(&options, arena) : review(&options, arena);
 }

@@ -139,7 +139,7 @@ struct report offline_review(struct arena *arena, const struct input_files *file
                              const struct offline_config *config)
 {
     AUTO(arena_free) struct arena *scratch = arena_create(0);
-    struct objects objects = objects_new(arena);
+    struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
     struct report report = { .files = report_files_new(arena, files->count),
                              .stacks = report_stacks_new(arena, 0),
                              .findings = report_findings_new(arena, 0) };
@@ -148,10 +148,10 @@ struct report offline_review(struct arena *arena, const struct input_files *file
     read_files(&report, files, &objects);
 
     struct offline_stacks *stacks =
-        offline_stacks_new(arena, &objects.stacks, files, config->namespace_);
+        offline_stacks_new(arena, &objects.of[OBJECT_STACK], files, config->namespace_);
 
-    for (uint32_t i = 0; i < objects.stacks.count; i++) {
-        const struct object *object = &objects.stacks.items[i];
+    for (uint32_t i = 0; i < objects.of[OBJECT_STACK].count; i++) {
+        const struct object *object = &objects.of[OBJECT_STACK].items[i];
 
         for (; bad < objects.bad.count && is_before(&objects.bad.items[bad], object); bad++)
             add_bad(&report, &objects.bad.items[bad]);

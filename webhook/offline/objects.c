@@ -8,25 +8,57 @@
 const struct json_limits objects_json_limits = { LIMIT_OFFLINE_FILE, LIMIT_JSON_DEPTH,
                                                  LIMIT_OFFLINE_NODES, LIMIT_JSON_STRING };
 
-struct objects objects_new(struct arena *arena)
-{
-    return (struct objects){ .arena = arena,
-                             .stacks = object_list_new(arena, 16),
-                             .others = other_objects_new(arena, 0),
-                             .bad = bad_documents_new(arena, 0) };
-}
-
-/* --- is it a Stack? --- */
-
 /* Of texts of others, for a line of a report. */
 enum { OTHER_TEXT_MAX = 128 };
 
-static bool is_like(struct str name, const char *want)
+static const char *const kind_names[OBJECT_KIND_COUNT] = {
+    [OBJECT_STACK] = "Stack",
+    [OBJECT_POLICY] = "StackPolicy",
+    [OBJECT_TEST] = "StackTest",
+};
+
+const char *object_kind_name(enum object_kind kind)
+{
+    return kind_names[kind];
+}
+
+struct objects objects_new(struct arena *arena, unsigned wanted)
+{
+    struct objects objects = { .arena = arena,
+                               .wanted = wanted,
+                               .others = other_objects_new(arena, 0),
+                               .bad = bad_documents_new(arena, 0) };
+
+    for (int i = 0; i < OBJECT_KIND_COUNT; i++)
+        objects.of[i] = object_list_new(arena, 0);
+    return objects;
+}
+
+/* --- of which kind is it? --- */
+
+/* The kind of that name, or the nearest; OBJECT_KIND_COUNT if none is near. */
+static enum object_kind kind_like(struct str name)
 {
     struct str_nearest nearest = { .name = name };
+    enum object_kind found = OBJECT_KIND_COUNT;
 
-    str_nearest_try(&nearest, str_of(want));
-    return nearest.found.len > 0 || str_eq(name, str_of(want));
+    for (enum object_kind kind = 0; kind < OBJECT_KIND_COUNT; kind++) {
+        if (str_eq(name, str_of(kind_names[kind])))
+            return kind;
+        if (str_nearest_try(&nearest, str_of(kind_names[kind])))
+            found = kind;
+    }
+    return found;
+}
+
+static bool is_our_group(struct str api_version)
+{
+    ptrdiff_t slash = str_find_char(api_version, '/', 0);
+    struct str_nearest nearest = {
+        .name = slash < 0 ? api_version : str_slice(api_version, 0, (size_t)slash) };
+
+    str_nearest_try(&nearest, STR(STACK_GROUP));
+    return nearest.found.len > 0 || str_eq(nearest.name, STR(STACK_GROUP));
 }
 
 static bool has_charts(struct json object)
@@ -34,24 +66,17 @@ static bool has_charts(struct json object)
     return json_is(json_walk(object, "spec", "charts", NULL), JSON_ARRAY);
 }
 
-/* Group, kind and charts speak for a Stack; two of the three are enough, unless the group is ours
- * and the kind is something else altogether. */
-static bool is_stack(struct json object)
+/* In our group the kind decides. A kind or a group alone may be somebody else's; with charts it is
+ * a Stack. */
+static enum object_kind kind_of(struct json object)
 {
-    struct str api_version = json_str(json_get(object, STR("apiVersion")));
-    struct str group = api_version;
-    struct str kind = json_str(json_get(object, STR("kind")));
-    ptrdiff_t slash = str_find_char(api_version, '/', 0);
+    struct str name = json_str(json_get(object, STR("kind")));
+    enum object_kind kind = kind_like(name);
+    bool ours = is_our_group(json_str(json_get(object, STR("apiVersion"))));
 
-    if (slash >= 0)
-        group = str_slice(api_version, 0, (size_t)slash);
-
-    bool by_group = is_like(group, STACK_GROUP);
-    bool by_kind = is_like(kind, "Stack");
-
-    if (by_group && kind.len && !by_kind)
-        return false;
-    return by_group + by_kind + has_charts(object) >= 2;
+    if (ours && name.len)
+        return kind;
+    return has_charts(object) && (ours || kind == OBJECT_STACK) ? OBJECT_STACK : OBJECT_KIND_COUNT;
 }
 
 /* --- documents --- */
@@ -62,14 +87,21 @@ static bool is_list(struct json object)
            str_ends(json_str(json_get(object, STR("kind"))), STR("List"));
 }
 
-static bool holds_stack(struct json object)
+static bool is_wanted(const struct objects *objects, struct json object)
+{
+    enum object_kind kind = kind_of(object);
+
+    return kind != OBJECT_KIND_COUNT && (objects->wanted >> kind & 1);
+}
+
+static bool holds_wanted(const struct objects *objects, struct json object)
 {
     struct json_iter it = json_iter(json_get(object, STR("items")));
 
     if (!is_list(object))
-        return is_stack(object);
+        return is_wanted(objects, object);
     while (json_next(&it))
-        if (holds_stack(it.value))
+        if (holds_wanted(objects, it.value))
             return true;
     return false;
 }
@@ -89,6 +121,19 @@ static struct str kept_text(struct objects *objects, struct json value)
     return str_shown(objects->arena, json_str(value), OTHER_TEXT_MAX);
 }
 
+static void add_other(struct objects *objects, const struct object *object)
+{
+    struct json json = object->json;
+
+    other_objects_push(&objects->others, (struct other_object){
+        .file = object->file,
+        .at = object_place(object),
+        .api_version = kept_text(objects, json_get(json, STR("apiVersion"))),
+        .kind = kept_text(objects, json_get(json, STR("kind"))),
+        .name = kept_text(objects, json_walk(json, "metadata", "name", NULL)),
+    });
+}
+
 static void add_object(struct objects *objects, struct object object)
 {
     struct json json = object.json;
@@ -101,16 +146,10 @@ static void add_object(struct objects *objects, struct object object)
             object.json = it.value;
             add_object(objects, object);
         }
-    } else if (is_stack(json)) {
-        object_list_push(&objects->stacks, object);
+    } else if (is_wanted(objects, json)) {
+        object_list_push(&objects->of[kind_of(json)], object);
     } else {
-        other_objects_push(&objects->others, (struct other_object){
-            .file = object.file,
-            .at = object_place(&object),
-            .api_version = kept_text(objects, json_get(json, STR("apiVersion"))),
-            .kind = kept_text(objects, json_get(json, STR("kind"))),
-            .name = kept_text(objects, json_walk(json, "metadata", "name", NULL)),
-        });
+        add_other(objects, &object);
     }
 }
 
@@ -139,7 +178,7 @@ static struct yaml_document *keep_document(struct arena *arena,
     return kept;
 }
 
-/* `document` lives in `scratch`; what holds a Stack is kept. */
+/* `document` lives in `scratch`; what holds a wanted one is kept. */
 static void add_document(struct objects *objects, struct arena *scratch, uint32_t file,
                          uint32_t first_line, const struct yaml_document *document)
 {
@@ -148,7 +187,7 @@ static void add_document(struct objects *objects, struct arena *scratch, uint32_
     struct error err;
     int failed = json_read(scratch, document->json, limits, &object.json, &err);
 
-    if (!failed && holds_stack(object.json)) {
+    if (!failed && holds_wanted(objects, object.json)) {
         object.document = keep_document(objects->arena, document);
         failed = json_read(objects->arena, object.document->json, limits, &object.json, &err);
     }

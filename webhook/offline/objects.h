@@ -1,7 +1,7 @@
-/* objects.h: the objects of a text in YAML or JSON, and which of them are Stacks. Pure.
+/* objects.h: the objects of a text in YAML or JSON, by kind. Pure.
  *
- * Documents are read one by one, so one that is no YAML hides no other; Lists are taken apart. A
- * document that is no Stack only by a slip of the pen counts as one: the judgement then says what
+ * Documents are read one by one, so one that is no YAML hides no other; Lists are taken apart. What
+ * is of one of Herd's kinds but for a slip of the pen counts as one: the judgement then says what
  * is wrong with its apiVersion and kind. */
 #ifndef HERD_WEBHOOK_OFFLINE_OBJECTS_H
 #define HERD_WEBHOOK_OFFLINE_OBJECTS_H
@@ -42,9 +42,13 @@ struct bad_document {
 };
 LIST_DEFINE(bad_documents, struct bad_document)
 
+/* The kinds that a review knows. */
+enum object_kind { OBJECT_STACK, OBJECT_POLICY, OBJECT_TEST, OBJECT_KIND_COUNT };
+
 struct objects {
     struct arena *arena;
-    struct object_list stacks;
+    unsigned wanted; /* kinds, as bits; what is of another is passed over */
+    struct object_list of[OBJECT_KIND_COUNT];
     struct other_objects others;
     struct bad_documents bad;
     uint32_t documents;
@@ -54,7 +58,10 @@ struct objects {
  * all. */
 extern const struct json_limits objects_json_limits;
 
-struct objects objects_new(struct arena *arena);
+const char *object_kind_name(enum object_kind kind);
+
+/* `wanted`: 1 << OBJECT_STACK and so on. */
+struct objects objects_new(struct arena *arena, unsigned wanted);
 /* Add those of one file. Nothing is borrowed. */
 void objects_read(struct objects *objects, uint32_t file, struct str bytes);
 

@@ -41,6 +41,24 @@ static int read_namespace(const struct flag_value *flag, struct str *ret_namespa
     return 0;
 }
 
+/* A review of files, or tests. */
+static int check_mode(const struct offline_options *options, struct error *err)
+{
+    if (options->test.len && options->words.count)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--test says what is tested: there is no place for '%.*s'; leave out one "
+                         "of both",
+                         STR_ARG(options->words.items[0]));
+    if (options->test.len && !options->output->write_cases)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--output: tests have no form '%s'; take text, json or junit",
+                         options->output->name);
+    if (!options->test.len && options->words.count == 0)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "say what to review: files, folders, globs, or - for standard input");
+    return 0;
+}
+
 int offline_options_read(const struct flag_values *flags, struct offline_options *ret_options,
                          struct error *err)
 {
@@ -50,6 +68,7 @@ int offline_options_read(const struct flag_values *flags, struct offline_options
         .output = output_find(values[FLAG_OUTPUT].text),
         .quiet = values[FLAG_QUIET].number != 0,
         .verbose = values[FLAG_VERBOSE].number != 0,
+        .test = values[FLAG_TEST].text,
         .words = flags->rest,
     };
 
@@ -60,9 +79,8 @@ int offline_options_read(const struct flag_values *flags, struct offline_options
     if (options.quiet && options.verbose)
         return error_set(err, ERROR_BAD_REQUEST,
                          "--quiet and --verbose say opposite things; give one of both");
-    if (options.words.count == 0)
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "say what to review: files, folders, globs, or - for standard input");
+    if (check_mode(&options, err) < 0)
+        return -1;
     *ret_options = options;
     return 0;
 }

@@ -14,6 +14,7 @@ struct offline_options {
     enum severity fail_on;
     bool quiet;
     bool verbose;
+    struct str test;       /* where StackTests are; "": a review */
     struct str_list words; /* files, folders, globs, "-" */
 };
 

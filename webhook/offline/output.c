@@ -4,10 +4,10 @@
 enum { NAME_SHOWN_MAX = 4096 };
 
 static const struct output outputs[] = {
-    { "text", output_text },
-    { "json", output_json },
-    { "sarif", output_sarif },
-    { "junit", output_junit },
+    { "text", output_text, cases_text },
+    { "json", output_json, cases_json },
+    { "sarif", output_sarif, NULL },
+    { "junit", output_junit, cases_junit },
 };
 
 const struct output *output_find(struct str name)
@@ -32,10 +32,9 @@ const char *output_level(enum severity severity)
     return "note";
 }
 
-struct str output_name(const struct report *report, uint32_t file, const struct output_style *style,
-                       struct arena *arena)
+struct str output_name(struct str file, const struct output_style *style, struct arena *arena)
 {
-    struct str name = report->files.items[file].name;
+    struct str name = file;
     struct str folder = style->folder;
 
     if (folder.len && str_starts(name, folder) && name.len > folder.len + 1 &&

@@ -2,6 +2,7 @@
 #ifndef HERD_WEBHOOK_OFFLINE_OUTPUT_H
 #define HERD_WEBHOOK_OFFLINE_OUTPUT_H
 
+#include "webhook/offline/cases.h"
 #include "webhook/offline/report.h"
 
 struct output_style {
@@ -17,6 +18,9 @@ struct output {
     const char *name; /* of --output */
     void (*write)(const struct report *report, const struct output_style *style,
                   struct strbuf *out);
+    /* Of --test; NULL: tests have no such form. */
+    void (*write_cases)(const struct case_report *report, const struct output_style *style,
+                        struct strbuf *out);
 };
 
 /* NULL if there is none of that name. */
@@ -29,14 +33,20 @@ void output_sarif(const struct report *report, const struct output_style *style,
 void output_junit(const struct report *report, const struct output_style *style,
                   struct strbuf *out);
 
+void cases_text(const struct case_report *report, const struct output_style *style,
+                struct strbuf *out);
+void cases_json(const struct case_report *report, const struct output_style *style,
+                struct strbuf *out);
+void cases_junit(const struct case_report *report, const struct output_style *style,
+                 struct strbuf *out);
+
 /* --- what the forms have in common --- */
 
 /* A severity as compilers and SARIF call it: "error", "warning", "note". */
 const char *output_level(enum severity severity);
 /* A file's name for people and machines: relative to the working folder if it lies in it, else as
  * it was given; control characters escaped. */
-struct str output_name(const struct report *report, uint32_t file, const struct output_style *style,
-                       struct arena *arena);
+struct str output_name(struct str file, const struct output_style *style, struct arena *arena);
 /* "field: message; way out", without what is empty. */
 struct str output_sentence(const struct problem *problem, struct arena *arena);
 /* "namespace/name". */

@@ -9,9 +9,14 @@ struct form {
     struct json_writer w;
 };
 
+static struct str name_of(const struct form *f, uint32_t file)
+{
+    return output_name(f->report->files.items[file].name, f->style, f->arena);
+}
+
 static void put_place(struct form *f, uint32_t file, struct place at)
 {
-    json_field_str(&f->w, "file", output_name(f->report, file, f->style, f->arena));
+    json_field_str(&f->w, "file", name_of(f, file));
     json_field_int(&f->w, "line", at.line);
     json_field_int(&f->w, "column", at.column);
 }
@@ -64,7 +69,7 @@ static void put_unreadable(struct form *f)
         if (!f->report->files.items[i].failure.len)
             continue;
         json_open_object(&f->w);
-        json_field_str(&f->w, "file", output_name(f->report, i, f->style, f->arena));
+        json_field_str(&f->w, "file", name_of(f, i));
         json_field_str(&f->w, "why", f->report->files.items[i].failure);
         json_close_object(&f->w);
     }

@@ -14,7 +14,7 @@ struct junit {
     uint32_t failures;
 };
 
-struct test_case {
+struct junit_case {
     uint32_t file;
     struct place at;
     struct str name;
@@ -24,7 +24,7 @@ struct test_case {
     struct strbuf warnings;
 };
 
-static void add_line(struct junit *j, struct test_case *c, const struct report_finding *finding)
+static void add_line(struct junit *j, struct junit_case *c, const struct report_finding *finding)
 {
     const struct problem *problem = &finding->problem;
     bool failing = problem->severity >= j->style->fails;
@@ -35,7 +35,7 @@ static void add_line(struct junit *j, struct test_case *c, const struct report_f
     if (failing && !c->first)
         c->first = problem;
     strbuf_fmt(lines, "%.*s:%u:%u: %s: %.*s [%.*s]\n",
-               STR_ARG(output_name(j->report, finding->file, j->style, j->arena)),
+               STR_ARG(output_name(j->report->files.items[finding->file].name, j->style, j->arena)),
                finding->at.line, finding->at.column, output_level(problem->severity),
                STR_ARG(output_sentence(problem, j->arena)), STR_ARG(problem->rule));
 }
@@ -47,7 +47,7 @@ static void put_element(struct strbuf *out, const char *name, const struct strbu
     strbuf_fmt(out, "</%s>\n", name);
 }
 
-static void put_failure(struct junit *j, const struct test_case *c, struct strbuf *out)
+static void put_failure(struct junit *j, const struct junit_case *c, struct strbuf *out)
 {
     strbuf_lit(out, "      <failure");
     xml_attribute(out, "message", c->first ? output_sentence(c->first, j->arena)
@@ -58,9 +58,9 @@ static void put_failure(struct junit *j, const struct test_case *c, struct strbu
     strbuf_lit(out, "</failure>\n");
 }
 
-static void put_case(struct junit *j, const struct test_case *c, struct strbuf *out)
+static void put_case(struct junit *j, const struct junit_case *c, struct strbuf *out)
 {
-    struct str file = output_name(j->report, c->file, j->style, j->arena);
+    struct str file = output_name(j->report->files.items[c->file].name, j->style, j->arena);
 
     strbuf_lit(out, "    <testcase");
     xml_attribute(out, "classname", file);
@@ -80,14 +80,14 @@ static void put_case(struct junit *j, const struct test_case *c, struct strbuf *
 }
 
 /* The case of what comes next of `file`: a document that could not be read, or a Stack. */
-static bool next_case(struct junit *j, uint32_t file, struct test_case *ret_case)
+static bool next_case(struct junit *j, uint32_t file, struct junit_case *ret_case)
 {
     const struct report_findings *findings = &j->report->findings;
     const struct report_finding *finding =
         j->finding < findings->count ? &findings->items[j->finding] : NULL;
     const struct report_stack *stack =
         j->stack < j->report->stacks.count ? &j->report->stacks.items[j->stack] : NULL;
-    struct test_case c = { .file = file,
+    struct junit_case c = { .file = file,
                            .failures = { .arena = j->arena },
                            .warnings = { .arena = j->arena } };
 
@@ -117,7 +117,7 @@ static bool next_case(struct junit *j, uint32_t file, struct test_case *ret_case
 
 static void put_unreadable(struct junit *j, uint32_t file, struct strbuf *out)
 {
-    struct str name = output_name(j->report, file, j->style, j->arena);
+    struct str name = output_name(j->report->files.items[file].name, j->style, j->arena);
 
     strbuf_lit(out, "    <testcase");
     xml_attribute(out, "classname", name);
@@ -142,7 +142,7 @@ static void put_suite(struct junit *j, uint32_t file, struct strbuf *out)
     bool unreadable = j->report->files.items[file].failure.len > 0;
     uint32_t cases = 0;
     uint32_t failures = 0;
-    struct test_case c;
+    struct junit_case c;
 
     if (unreadable)
         put_unreadable(j, file, &inner);
@@ -156,7 +156,7 @@ static void put_suite(struct junit *j, uint32_t file, struct strbuf *out)
     if (!cases)
         return; /* nothing but objects of other kinds */
     strbuf_lit(out, "  <testsuite");
-    xml_attribute(out, "name", output_name(j->report, file, j->style, j->arena));
+    xml_attribute(out, "name", output_name(j->report->files.items[file].name, j->style, j->arena));
     put_counts(out, j->arena, cases, failures, unreadable);
     strbuf_lit(out, ">\n");
     strbuf_put(out, strbuf_str(&inner));

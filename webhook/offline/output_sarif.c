@@ -116,7 +116,7 @@ static struct str as_uri(struct sarif *s, struct str name)
 
 static void put_artifact(struct sarif *s, uint32_t file)
 {
-    struct str name = output_name(s->report, file, s->style, s->arena);
+    struct str name = output_name(s->report->files.items[file].name, s->style, s->arena);
     bool absolute = str_starts(name, STR("/"));
     struct str uri = str_eq(name, STR("-")) ? STR("stdin") : as_uri(s, name);
 

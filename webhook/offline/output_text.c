@@ -4,17 +4,10 @@
  *         WAY OUT
  *
  * Everything that somebody else wrote is escaped. */
+#include "webhook/offline/ink.h"
 #include "webhook/offline/output.h"
 
 enum { SHOWN_MAX = 4096 };
-
-/* What is drawn in which colour (ECMA-48). */
-enum ink { INK_PLACE, INK_ERROR, INK_WARNING, INK_NOTE, INK_RULE, INK_GOOD, INK_COUNT };
-
-static const char *const ink_codes[INK_COUNT] = {
-    [INK_PLACE] = "1",    [INK_ERROR] = "1;31", [INK_WARNING] = "1;33",
-    [INK_NOTE] = "1;36",  [INK_RULE] = "2",     [INK_GOOD] = "32",
-};
 
 struct text {
     const struct report *report;
@@ -29,11 +22,7 @@ static void put_shown(struct text *t, struct str foreign)
 
 static void put_ink(struct text *t, enum ink ink, struct str words)
 {
-    if (t->style->colour)
-        strbuf_fmt(t->out, "\x1b[%sm", ink_codes[ink]);
-    put_shown(t, words);
-    if (t->style->colour)
-        strbuf_lit(t->out, "\x1b[0m");
+    ink_put(t->out, t->style->colour, ink, str_shown(t->out->arena, words, SHOWN_MAX));
 }
 
 static enum ink ink_of(enum severity severity)
@@ -46,7 +35,7 @@ static enum ink ink_of(enum severity severity)
 static void put_place(struct text *t, uint32_t file, struct place at)
 {
     struct arena *arena = t->out->arena;
-    struct str name = output_name(t->report, file, t->style, arena);
+    struct str name = output_name(t->report->files.items[file].name, t->style, arena);
 
     put_ink(t, INK_PLACE, str_fmt(arena, "%.*s:%u:%u:", STR_ARG(name), at.line, at.column));
     strbuf_char(t->out, ' ');

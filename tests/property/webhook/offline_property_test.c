@@ -171,11 +171,11 @@ static void both_say_the_same_of_one_input(uint64_t seed)
     struct offline_config config = { STR("default"), rng_below(&rng, 2), rule_severities_default() };
     struct input_files files = any_input(arena, &rng);
     struct report report = offline_review(arena, &files, &config);
-    struct objects objects = objects_new(arena);
+    struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
 
     objects_read(&objects, 0, files.items[0].bytes);
 
-    struct offline_stacks *stacks = offline_stacks_new(arena, &objects.stacks, &files, config.namespace_);
+    struct offline_stacks *stacks = offline_stacks_new(arena, &objects.of[OBJECT_STACK], &files, config.namespace_);
 
     rows_expect_int(row, report.stacks.count, STACKS_OF_AN_INPUT);
     for (uint32_t i = 0; i < report.stacks.count; i++) {

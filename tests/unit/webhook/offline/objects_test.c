@@ -12,8 +12,8 @@ static struct str shown(struct arena *arena, const struct objects *objects)
 {
     struct strbuf out = strbuf_new(arena, 256);
 
-    for (uint32_t i = 0; i < objects->stacks.count; i++) {
-        struct place at = object_place(&objects->stacks.items[i]);
+    for (uint32_t i = 0; i < objects->of[OBJECT_STACK].count; i++) {
+        struct place at = object_place(&objects->of[OBJECT_STACK].items[i]);
 
         strbuf_fmt(&out, "S %u:%u ", at.line, at.column);
     }
@@ -67,7 +67,7 @@ static void documents_are_what_they_say(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
-        struct objects objects = objects_new(arena);
+        struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
 
         objects_read(&objects, 0, str_of(rows[i].text));
         rows_expect_str(rows[i].row, shown(arena, &objects), str_of(rows[i].want));
@@ -103,15 +103,15 @@ static void fields_stand_at_their_keys(void **state)
         { "spec.charts[7].version", 8, 3 },
     };
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct objects objects = objects_new(arena);
+    struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
 
     (void)state;
     objects_read(&objects, 0, STR("kind: Other\n"));
     objects_read(&objects, 1, str_of(text));
-    rows_expect_int("one Stack", objects.stacks.count, 1);
-    rows_expect_int("its file", objects.stacks.items[0].file, 1);
+    rows_expect_int("one Stack", objects.of[OBJECT_STACK].count, 1);
+    rows_expect_int("its file", objects.of[OBJECT_STACK].items[0].file, 1);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct place at = object_field_place(&objects.stacks.items[0], str_of(rows[i].field));
+        struct place at = object_field_place(&objects.of[OBJECT_STACK].items[0], str_of(rows[i].field));
 
         rows_expect_int(rows[i].field, at.line, rows[i].line);
         rows_expect_int(rows[i].field, at.column, rows[i].column);
@@ -133,7 +133,7 @@ static struct str repeated(struct arena *arena, const char *head, const char *pi
 static void what_programs_write_may_be_large(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct objects objects = objects_new(arena);
+    struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
     const char *stack = "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"a\"}},\n";
     struct str json = repeated(arena, "{\"kind\":\"List\",\"items\":[", stack, 20000, "{}]}");
     struct str yaml = repeated(arena, "", STACK("a") "---\n", 20000, "");
@@ -142,10 +142,10 @@ static void what_programs_write_may_be_large(void **state)
     (void)state;
     rows_expect("more than a YAML document may have", json.len > LIMIT_YAML_TEXT, "bytes");
     objects_read(&objects, 0, json);
-    rows_expect_int("Stacks of a List in JSON", objects.stacks.count, 20000);
-    rows_expect_int("the last one's line", (int)object_place(&objects.stacks.items[19999]).line, 20000);
+    rows_expect_int("Stacks of a List in JSON", objects.of[OBJECT_STACK].count, 20000);
+    rows_expect_int("the last one's line", (int)object_place(&objects.of[OBJECT_STACK].items[19999]).line, 20000);
     objects_read(&objects, 1, yaml);
-    rows_expect_int("Stacks of a stream", objects.stacks.count, 40000);
+    rows_expect_int("Stacks of a stream", objects.of[OBJECT_STACK].count, 40000);
     rows_expect_int("nothing is bad", objects.bad.count, 0);
     objects_read(&objects, 2, list);
     rows_expect_int("one YAML document has its bounds", objects.bad.count, 1);
@@ -154,7 +154,7 @@ static void what_programs_write_may_be_large(void **state)
 static void documents_are_counted(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct objects objects = objects_new(arena);
+    struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
     struct str many = repeated(arena, "", "---\n1\n", LIMIT_OFFLINE_DOCUMENTS + 5, "");
 
     (void)state;

@@ -26,13 +26,13 @@ struct input {
 
 static struct input input(struct arena *arena)
 {
-    struct input in = { input_files_new(arena, 8), objects_new(arena), NULL };
+    struct input in = { input_files_new(arena, 8), objects_new(arena, 1 << OBJECT_STACK), NULL };
 
     for (uint32_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
         input_files_push(&in.files, (struct input_file){ .name = str_of(inputs[i].name) });
         objects_read(&in.objects, i, str_of(inputs[i].text));
     }
-    in.stacks = offline_stacks_new(arena, &in.objects.stacks, &in.files, STR("default"));
+    in.stacks = offline_stacks_new(arena, &in.objects.of[OBJECT_STACK], &in.files, STR("default"));
     return in;
 }
 
@@ -77,7 +77,7 @@ static void a_namespace_is_given_where_none_is_named(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct input in = input(arena);
-    struct objects odd = objects_new(arena);
+    struct objects odd = objects_new(arena, 1 << OBJECT_STACK);
 
     (void)state;
     rows_expect_str("none", namespace_of(&in, 0), STR("default"));
@@ -88,8 +88,8 @@ static void a_namespace_is_given_where_none_is_named(void **state)
 
     objects_read(&odd, 0, STR("apiVersion: herd.suse.com/v1\nkind: Stack\nmetadata: 7\n---\n"
                               "apiVersion: herd.suse.com/v1\nkind: Stack\n"));
-    offline_stacks_new(arena, &odd.stacks, &in.files, STR("default"));
-    rows_expect_int("metadata of another type, or none", odd.stacks.count, 2);
+    offline_stacks_new(arena, &odd.of[OBJECT_STACK], &in.files, STR("default"));
+    rows_expect_int("metadata of another type, or none", odd.of[OBJECT_STACK].count, 2);
 }
 
 int main(void)
