@@ -1,10 +1,12 @@
-/* facts.c: informers of Rancher's clusters and of Stacks, in one thread.
+/* facts.c: informers of Rancher's clusters, of Stacks and of StackPolicies, in one thread.
  *
  * Of clusters names and labels are kept; each burst of changes makes one new snapshot. Of
  * Stacks it is names and dependsOn, in a table that all snapshots share. While either cannot be
  * read, what was known of it stays; before it was read once, and of Stacks beyond
  * LIMIT_FACT_STACKS bytes, nothing is known (facts.clusters_known is false, facts.stacks.get is
- * NULL). */
+ * NULL). Of policies, not to know them is not the same as none: until they were read once,
+ * facts.policies_pending holds judgement up, unless the API server says that there is no such
+ * kind. */
 #include "webhook/facts.h"
 
 #include "base/limits.h"
@@ -13,6 +15,7 @@
 #include "runtime/informer.h"
 #include "stack/stack.h"
 #include "text/json_write.h"
+#include "webhook/known_policies.h"
 #include "webhook/known_stacks.h"
 
 #include <pthread.h>
@@ -28,6 +31,7 @@ struct fact_snapshot {
     atomic_uint references;
     struct arena *arena;
     struct known_stacks_table *stacks;
+    struct policy_set *policies;
     struct facts facts;
 };
 
@@ -42,6 +46,9 @@ struct fact_source {
     struct kube_client *client;
     struct informer *clusters;
     struct informer *stacks;
+    struct informer *policies;
+    struct known_policies *known_policies;
+    bool policies_absent; /* no such kind */
     struct known_stacks_table *known_stacks; /* lock and references of its own */
     bool too_many_stacks;
     struct loop_timer *settle;
@@ -66,6 +73,7 @@ static void snapshot_unref(struct fact_snapshot *snapshot)
         return;
     arena_free(snapshot->arena);
     known_stacks_unref(snapshot->stacks);
+    policy_set_unref(snapshot->policies);
     mem_free(snapshot);
 }
 
@@ -148,6 +156,18 @@ static bool stacks_are_known(const struct fact_source *source)
     return informer_synced(source->stacks) && !source->too_many_stacks;
 }
 
+/* What was known stays while it cannot be read again. */
+static void add_policies(struct fact_source *source, struct fact_snapshot *snapshot)
+{
+    snapshot->facts.policies_pending = !informer_synced(source->policies) &&
+                                       !source->policies_absent;
+    if (!informer_synced(source->policies))
+        return;
+    snapshot->policies = known_policies_take(source->known_policies,
+                                             informer_cache(source->policies));
+    snapshot->facts.policies = snapshot->policies;
+}
+
 static void rebuild(void *context)
 {
     struct fact_source *source = context;
@@ -163,6 +183,7 @@ static void rebuild(void *context)
         snapshot->stacks = known_stacks_ref(source->known_stacks);
         snapshot->facts.stacks = known_stacks_facts(snapshot->stacks);
     }
+    add_policies(source, snapshot);
     log_debug(source->log, "facts read", LOG_INT("clusters", snapshot->facts.clusters.count),
               LOG_INT("stacks", informer_synced(source->stacks)
                                     ? (int64_t)kube_cache_count(informer_cache(source->stacks))
@@ -246,6 +267,36 @@ static void on_stack_trouble(void *context, const struct error *error)
     tell_trouble(context, "stacks", error);
 }
 
+/* --- policies --- */
+
+static bool keep_policy(void *context, struct json object, struct strbuf *kept)
+{
+    (void)context;
+    known_policies_keep(object, kept);
+    return true;
+}
+
+static void on_policy(void *context, struct kube_object *before, struct kube_object *after)
+{
+    struct fact_source *source = context;
+
+    if (before && after && str_eq(kube_object_kept(before), kube_object_kept(after)))
+        return;
+    known_policies_changed(source->known_policies);
+    if (source->policies && informer_synced(source->policies))
+        schedule(source);
+}
+
+static void on_policy_trouble(void *context, const struct error *error)
+{
+    struct fact_source *source = context;
+
+    source->policies_absent = error && error->code == ERROR_NOT_FOUND;
+    if (source->policies_absent)
+        schedule(source);
+    tell_trouble(source, "stackpolicies", error);
+}
+
 static void *watch_thread(void *context)
 {
     struct fact_source *source = context;
@@ -267,14 +318,21 @@ static void watch_all(struct fact_source *source)
         .context = source,
     };
     struct informer_options stacks = clusters;
+    struct informer_options policies = clusters;
 
     stacks.resource = stack_resource;
     stacks.seed++;
     stacks.keep = keep_stack;
     stacks.on_change = on_stack;
     stacks.on_trouble = on_stack_trouble;
+    policies.resource = policy_resource;
+    policies.seed += 2;
+    policies.keep = keep_policy;
+    policies.on_change = on_policy;
+    policies.on_trouble = on_policy_trouble;
     source->clusters = informer_create(&clusters);
     source->stacks = informer_create(&stacks);
+    source->policies = informer_create(&policies);
 }
 
 static int start_watching(struct fact_source *source, const struct kube_config *config,
@@ -287,11 +345,11 @@ static int start_watching(struct fact_source *source, const struct kube_config *
             .loop = source->loop, .config = config, .user_agent = "herd-webhook/" HERD_VERSION },
         err);
     if (!source->client)
-        return error_wrap(err, "cannot watch clusters and Stacks");
+        return error_wrap(err, "cannot watch clusters, Stacks and policies");
     watch_all(source);
     if (pthread_create(&source->thread, NULL, watch_thread, source) != 0)
         return error_set(err, ERROR_INTERNAL,
-                         "cannot start the thread that watches clusters and Stacks");
+                         "cannot start the thread that watches clusters, Stacks and policies");
     source->running = true;
     return 0;
 }
@@ -306,6 +364,8 @@ struct fact_source *fact_source_create(const struct kube_config *config, bool pl
     source->log = log;
     source->current = snapshot_create(plain_http_allowed);
     source->known_stacks = known_stacks_create();
+    source->known_policies = known_policies_create(log);
+    source->current->facts.policies_pending = config != NULL;
     if (config && start_watching(source, config, err) < 0)
         return NULL;
     return TAKE(source);
@@ -321,11 +381,13 @@ void fact_source_free(struct fact_source *source)
     }
     informer_free(source->clusters);
     informer_free(source->stacks);
+    informer_free(source->policies);
     kube_client_free(source->client);
     loop_timer_free(source->settle);
     loop_free(source->loop);
     snapshot_unref(source->current);
     known_stacks_unref(source->known_stacks);
+    known_policies_free(source->known_policies);
     pthread_mutex_destroy(&source->lock);
     mem_free(source);
 }

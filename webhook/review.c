@@ -155,6 +155,10 @@ int review_answer(struct arena *arena, enum review_route route, struct str body,
     };
 
     if (!needs_no_judgement(&request)) {
+        if (context->facts->policies_pending)
+            return error_set(err, ERROR_UNAVAILABLE,
+                             "this webhook has not read the StackPolicies yet, so it cannot say "
+                             "yes; try again in a moment");
         struct asked asked = { route, &request, { NULL, 0 }, context };
 
         if (check_object(&request, err) < 0)

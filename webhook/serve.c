@@ -13,11 +13,12 @@
 #include "base/limits.h"
 #include "io/signal.h"
 #include "runtime/kubeconfig.h"
+#include "stack/policy_set.h"
 #include "webhook/metrics.h"
 #include "webhook/server.h"
 
-enum health_check { CHECK_SERVING, CHECK_CERTIFICATE, CHECK_COUNT };
-static const char *const check_names[CHECK_COUNT] = { "serving", "certificate" };
+enum health_check { CHECK_SERVING, CHECK_CERTIFICATE, CHECK_POLICIES, CHECK_COUNT };
+static const char *const check_names[CHECK_COUNT] = { "serving", "certificate", "policies" };
 
 enum {
     LOOK_MS = 500, /* a new certificate is served within a second */
@@ -89,7 +90,7 @@ static void tell_certificate(struct serving *serving)
  * code that following it does not need. */
 static void settle_with(struct serving *serving, const struct facts *facts)
 {
-    int known = facts->clusters_known + (facts->stacks.get != NULL);
+    int known = facts->clusters_known + (facts->stacks.get != NULL) + (facts->policies != NULL);
 
     if (known <= serving->settled)
         return;
@@ -106,6 +107,10 @@ static void tell_gauges(struct serving *serving)
                 http_server_connections(webhook_server_http(serving->server)));
     metrics_set(serving->metrics, WEBHOOK_CLUSTERS, NULL,
                 facts->clusters_known ? (double)facts->clusters.count : -1);
+    metrics_set(serving->metrics, WEBHOOK_POLICIES, NULL,
+                facts->policies ? (double)policy_set_count(facts->policies) : -1);
+    health_set(serving->health, CHECK_POLICIES,
+               facts->policies_pending ? STR("StackPolicies were not read yet") : STR(""));
     settle_with(serving, facts);
 }
 

@@ -31,6 +31,7 @@ struct facts {
     struct fact_clusters clusters;
     struct fact_stacks stacks;
     const struct policy_set *policies; /* put to Stacks; NULL = none */
+    bool policies_pending; /* there may be some that were not read yet: nobody may be let pass */
     bool plain_http_allowed; /* chart repositories over http:// (configuration) */
 };
 

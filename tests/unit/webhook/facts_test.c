@@ -5,6 +5,7 @@
 #include "support/loopback.h"
 #include "support/scripted_api.h"
 
+#include "stack/policy_set.h"
 #include "webhook/facts.h"
 
 #include <pthread.h>
@@ -432,6 +433,84 @@ static void taking_can_be_abandoned_anywhere(void **state)
     rows_expect("it was abandoned at least once", nth > 2, "points");
 }
 
+/* --- policies --- */
+
+#define POLICY(name, version, spec)                                                                \
+    "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"StackPolicy\",\"metadata\":{\"name\":\"" name   \
+    "\",\"uid\":\"u-" name "\",\"resourceVersion\":\"" version "\"},\"spec\":" spec "}"
+#define DENIES "{\"rules\":[{\"name\":\"r\",\"field\":\"spec.env\",\"deny\":[\"x\"]}]}"
+#define IS_BAD "{\"rules\":[{\"name\":\"r\",\"field\":\"spec.env\",\"pattern\":\"(\"}]}"
+
+static const char policies_url[] = "/apis/herd.suse.com/v1/stackpolicies?";
+
+/* "a b", "pending", "none". */
+static struct str policies_of(struct arena *arena, const struct facts *facts)
+{
+    struct strbuf out = strbuf_new(arena, 64);
+
+    if (facts->policies_pending)
+        return facts->policies ? STR("pending, but some are listed") : STR("pending");
+    if (!facts->policies)
+        return STR("none");
+    for (uint32_t i = 0; i < policy_set_count(facts->policies); i++)
+        strbuf_fmt(&out, "%s%.*s", i ? " " : "", STR_ARG(policy_set_name(facts->policies, i)));
+    return strbuf_str(&out);
+}
+
+static void wait_for_policies(struct fixture *f, const char *row, const char *want)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str got = STR("");
+
+    for (int i = 0; i < LOOPBACK_PATIENCE_MS; i++) {
+        arena_reset(arena);
+        got = policies_of(arena, fact_source_take(f->source, arena));
+        if (str_eq(got, str_of(want)))
+            return;
+        usleep(1000);
+    }
+    rows_expect_str(row, got, str_of(want));
+}
+
+static void policies_are_followed(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    scripted_api_say(f.api, "GET", list_url, 403, "{}");
+    scripted_api_say(f.api, "GET", policies_url, 200,
+                     LIST("5", POLICY("b", "1", DENIES) "," POLICY("bad", "2", IS_BAD) ","
+                               POLICY("c", "3", DENIES)));
+    scripted_api_say_watch(f.api,
+                           EVENT("ADDED", POLICY("a", "6", DENIES))
+                               EVENT("DELETED", POLICY("c", "7", DENIES))
+                                   EVENT("MODIFIED", POLICY("bad", "8", DENIES)),
+                           false);
+    start(&f);
+    wait_for_policies(&f, "one that is not in order is left out until it is", "a b bad");
+    tear_down(&f);
+}
+
+static void nobody_passes_before_policies_were_read(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    scripted_api_say(f.api, "GET", policies_url, 403, "{}");
+    start(&f);
+    rows_expect_str("at first", policies_of(f.arena, fact_source_take(f.source, f.arena)),
+                    STR("pending"));
+    tear_down(&f);
+
+    set_up(&f);
+    scripted_api_say(f.api, "GET", policies_url, 404, "{\"kind\":\"Status\",\"code\":404}");
+    start(&f);
+    wait_for_policies(&f, "where there is no such kind, there are none", "none");
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,6 +523,8 @@ int main(void)
         cmocka_unit_test(stacks_that_cannot_be_read_are_unknown),
         cmocka_unit_test(a_snapshot_stays_whole_while_it_is_replaced),
         cmocka_unit_test(taking_can_be_abandoned_anywhere),
+        cmocka_unit_test(policies_are_followed),
+        cmocka_unit_test(nobody_passes_before_policies_were_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,90 @@
+/* known_policies.c: from the objects that the informer keeps to a compiled set. */
+#include "webhook/known_policies.h"
+
+#include "base/memory.h"
+#include "text/json_write.h"
+
+struct known_policies {
+    struct log *log;
+    struct policy_set *set; /* NULL: to be made */
+};
+
+struct known_policies *known_policies_create(struct log *log)
+{
+    struct known_policies *known = mem_new(struct known_policies);
+
+    known->log = log;
+    return known;
+}
+
+void known_policies_free(struct known_policies *known)
+{
+    if (!known)
+        return;
+    policy_set_unref(known->set);
+    mem_free(known);
+}
+
+void known_policies_keep(struct json object, struct strbuf *kept)
+{
+    struct json_writer w = json_writer(kept);
+    struct json spec = json_get(object, STR("spec"));
+
+    json_open_object(&w);
+    json_field_str(&w, "apiVersion", json_str(json_get(object, STR("apiVersion"))));
+    json_field_str(&w, "kind", json_str(json_get(object, STR("kind"))));
+    json_put_key(&w, STR("metadata"));
+    json_open_object(&w);
+    json_field_str(&w, "name", json_str(json_walk(object, "metadata", "name", NULL)));
+    json_close_object(&w);
+    if (!json_is(spec, JSON_ABSENT))
+        json_field_raw(&w, "spec", json_raw(spec));
+    json_close_object(&w);
+}
+
+void known_policies_changed(struct known_policies *known)
+{
+    policy_set_unref(known->set);
+    known->set = NULL;
+}
+
+static void tell_left_out(struct known_policies *known, const struct kube_object *object,
+                          const struct problems *problems)
+{
+    const struct problem *first = problems->list.count ? &problems->list.items[0] : NULL;
+
+    log_warn(known->log, "a StackPolicy is not in order and is not put to Stacks",
+             LOG_STR("policy", kube_object_name(object)),
+             LOG_STR("field", first ? first->field : STR("")),
+             LOG_STR("error", first ? first->message : STR("there are too many StackPolicies")));
+}
+
+static void add(struct known_policies *known, struct policy_set_builder *builder,
+                const struct kube_object *object)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct problems problems = problems_new(arena);
+    struct json json;
+    struct error err;
+
+    /* Our own bytes, written by known_policies_keep: they read back. */
+    if (json_read(arena, kube_object_kept(object), &json_limits_default, &json, &err) < 0 ||
+        !policy_set_add(builder, json, &problems))
+        tell_left_out(known, object, &problems);
+}
+
+struct policy_set *known_policies_take(struct known_policies *known,
+                                       const struct kube_cache *cache)
+{
+    struct kube_object *object;
+    size_t cursor = 0;
+
+    if (!known->set) {
+        struct policy_set_builder *builder = policy_set_begin();
+
+        while (kube_cache_next(cache, &cursor, &object))
+            add(known, builder, object);
+        known->set = policy_set_finish(builder);
+    }
+    return policy_set_ref(known->set);
+}
