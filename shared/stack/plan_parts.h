@@ -4,7 +4,7 @@
  * those that are to be and those that only await removal:
  *   slots     the world sorted by release                                     plan_slots.c
  *   follow    what was asked for is accounted for: done, failed, lost, going   plan_follow.c,
- *                                                                              plan_running.c
+ *             plan_running.c, plan_pods.c, plan_failure.c, plan_unseen.c
  *   rollout   which clusters may change now                                    plan_rollout.c
  *   decide    the next step of each slot that nothing is under way for         plan_release.c,
  *                                                                              plan_teardown.c
@@ -93,12 +93,28 @@ void plan_account(struct planner *p, struct slot *s);
 /* What stands in the status as asked for and not accounted for. */
 enum asked { ASKED_NOTHING, ASKED_UPGRADE, ASKED_UNINSTALL, ASKED_LOCK, ASKED_REPO };
 void plan_follow(struct planner *p, struct slot *s);
+
+/* plan_failure.c */
 /* When a failed release is tried again. */
 int64_t plan_retry_at(const struct planner *p, const struct slot *s);
-/* A failure's message, with the way out if there are no more tries. */
-struct str plan_failure_message(struct planner *p, const struct slot *s, struct str message);
+/* Whether the failures that were counted are the last. */
+bool plan_is_final(const struct planner *p, const struct slot *s);
+/* What was tried: "install", "upgrade" or "uninstall". */
+struct str plan_attempted(const struct slot *s);
+/* Helm's words without what every message begins with. */
+struct str plan_words_of_helm(struct str detail);
 /* A failed attempt: `what` failed, `detail` in Helm's words. */
 void plan_fail(struct planner *p, struct slot *s, struct str what, struct str detail);
+/* A failure's message, with the way out if there are no more tries. */
+struct str plan_failure_message(struct planner *p, const struct slot *s, struct str message);
+/* By the first word of a failure's message. */
+struct str plan_reason_of_failure(struct str text);
+
+/* plan_unseen.c */
+/* Of a cluster that is not READ: say so, with what was known. */
+void plan_follow_unseen(struct planner *p, struct slot *s);
+/* A cluster came back: what stood in the status before it went is what counts again. */
+void plan_see_again(struct planner *p, struct slot *s);
 
 /* plan_pods.c */
 /* Ask why pods keep helm waiting: once while an operation runs for long, once after it failed so.
