@@ -417,6 +417,8 @@ static bool act_one(struct actor *actor, struct arena *arena, const struct actin
         .namespace_ = action->namespace_,
         .name = action->release_name,
         .uid = action->app_uid,
+        .stack = acting->key,
+        .stack_uid = acting->stack->meta.uid,
         .revision = action->revision,
         .stuck = action->stuck,
     };

@@ -44,12 +44,14 @@ struct observed_operation {
     struct str namespace_; /* of the release, too */
     struct str name;
     struct str release_name;
+    struct str stack_uid; /* of the stamp: the Stack that asked for it; "" = somebody else */
     bool uninstall;
     enum operation_state state;
     int64_t created_ms;  /* wall, by that cluster's clock: only for order among themselves */
     struct str message;  /* of a failure: from its log where that was read, else the condition's;
                           * of a running one: why it has not begun, "" if it has */
     bool log_read;       /* or it was tried in vain: it is not asked for again */
+    bool proven;         /* of SUCCEEDED: its pod is there with a log: its container ended well */
     struct str pods;     /* which pods of the release are not ready, and why; "" = none is known */
     bool pods_read;      /* since it failed, or while it runs; or it was tried in vain */
 };

@@ -104,9 +104,13 @@ static void date(const struct planner *p, struct slot *s)
 static void remember(const struct planner *p, struct slot *s)
 {
     struct release_state *now = &s->now;
+    bool ours = plan_cluster(p, s)->state == CLUSTER_READ && plan_is_ours(p, s->app);
 
+    /* Also of one that failed: should somebody upgrade it next, it was ours. */
+    if (ours && !now->requested_ms)
+        now->revision = s->app->revision;
     if (plan_cluster(p, s)->state == CLUSTER_READ && s->app &&
-        s->app->phase == RELEASE_DEPLOYED && (plan_is_ours(p, s->app) || plan_was_ours(s)))
+        s->app->phase == RELEASE_DEPLOYED && (ours || plan_was_ours(s)))
         now->installed = true;
     if (now->state != DEPLOYMENT_UNKNOWN && now->state != DEPLOYMENT_DEPLOYED &&
         now->state != DEPLOYMENT_FAILED && !now->requested_ms && s->before &&

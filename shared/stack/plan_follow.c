@@ -5,10 +5,14 @@
  *   an operation of the release runs            it goes on
  *   the App is as it was asked for              done
  *   a newer operation failed                    its log is read, then it counts as a failed attempt
+ *   a newer operation ended well, and somebody  done, and changed by somebody else
+ *     has changed the release since
  *   a newer operation ended well, App not yet   wait settle_ms, then a failed attempt
  *   nothing is seen until requested + settle    it was lost, and may be asked for again
- * "Newer" is: another one than the operation that was accounted for last. The state machine is that
- * of contracts/rancher.md 6 and 11.2; the App decides, never the Operation alone. */
+ * "Newer" is: another one than the operation that was accounted for last; and only those that this
+ * Stack asked for count (their stamp says so). The state machine is that of contracts/rancher.md 6
+ * and 11.2; the App decides, never the Operation alone: one whose pod vanished looks like one that
+ * ended well. That its log is still there tells them apart. */
 #include "stack/plan_parts.h"
 
 static enum asked asked_of(const struct slot *s)
@@ -131,11 +135,47 @@ static void follow_repo(struct planner *p, struct slot *s)
     plan_set(s, DEPLOYMENT_WAITING, s->before->reason, s->before->message);
 }
 
+/* Ours made one revision and somebody else the next ones, before we looked. Without a stamp on the
+ * newest one the App cannot tell whose the one before was. */
+static bool is_overtaken(const struct slot *s, enum asked asked)
+{
+    return asked == ASKED_UPGRADE && s->operation->state == OPERATION_SUCCEEDED &&
+           !s->operation->uninstall && s->app && !plan_has_stamp(s->app) &&
+           s->app->revision >= s->now.revision + 2;
+}
+
+/* A look in between would have seen it deployed: from now on the status says that it did. */
+static void see_between(struct planner *p, struct slot *s)
+{
+    struct release_state *before = arena_new(p->arena, struct release_state);
+
+    plan_account(p, s);
+    s->now.state = DEPLOYMENT_DEPLOYED;
+    s->now.reason = REASON(DEPLOYED);
+    s->now.message = STR("");
+    s->now.revision = s->app->revision - 1;
+    s->now.requested_ms = 0;
+    s->now.attempts = 0;
+    s->now.terminal = false;
+    s->now.installed = true;
+    *before = s->now;
+    s->before = before;
+}
+
 /* A newer operation ended, and did not fail. */
 static void follow_ended(struct planner *p, struct slot *s, enum asked asked)
 {
     int64_t until = since(p, s, REASON(OPERATION_ENDED)) + 1000 + p->observed->settle_ms;
 
+    if (is_overtaken(s, asked) && !s->operation->log_read) {
+        if (!p->hold_reason.len)
+            plan_act(p, s, ACTION_READ_LOG)->operation = s->operation->name;
+        plan_set(s, plan_going_state(asked, s), REASON(OPERATION_ENDED),
+                 str_fmt(p->arena,
+                         "operation %.*s ended, and somebody else made revision %u since; its log "
+                         "is being read", STR_ARG(s->operation->name), s->app->revision));
+        return;
+    }
     if (p->observed->now_ms < until) {
         plan_wake(p, until);
         plan_set(s, plan_going_state(asked, s), REASON(OPERATION_ENDED),
@@ -209,6 +249,16 @@ static bool is_unaccounted(const struct planner *p, const struct slot *s)
            !(s->before && str_eq(s->before->digest, s->app->digest) && s->before->attempts > 0);
 }
 
+/* Another thing is wanted than what failed, or the spec was touched: begin anew. */
+static void forgive(const struct planner *p, struct slot *s)
+{
+    if (!p->fresh &&
+        (!s->desired || !s->now.digest.len || str_eq(s->now.digest, s->desired->digest)))
+        return;
+    s->now.attempts = 0;
+    s->now.terminal = false;
+}
+
 static void follow_unasked(struct planner *p, struct slot *s)
 {
     bool news = s->operation && !plan_is_accounted(s, s->operation);
@@ -224,12 +274,6 @@ static void follow_unasked(struct planner *p, struct slot *s)
     }
     if (news && s->operation->state != OPERATION_RUNNING)
         plan_account(p, s);
-    /* Another thing is wanted than what failed, or the spec was touched: begin anew. */
-    if (p->fresh ||
-        (s->desired && s->now.digest.len && !str_eq(s->now.digest, s->desired->digest))) {
-        s->now.attempts = 0;
-        s->now.terminal = false;
-    }
     /* A refusal was counted by who knows no policy (stack_status_note_failure). */
     if (s->before && plan_last_known(s->before) == DEPLOYMENT_FAILED && plan_is_final(p, s))
         s->now.terminal = true;
@@ -277,6 +321,11 @@ void plan_follow(struct planner *p, struct slot *s)
         follow_repo(p, s);
         return;
     }
+    if (s->operation && !plan_is_accounted(s, s->operation) && s->operation->proven &&
+        is_overtaken(s, asked)) {
+        see_between(p, s);
+        asked = ASKED_NOTHING;
+    }
     if (follow_conflict(p, s, asked))
         return;
     /* What is done to a release that is not ours is no business of this Stack. */
@@ -285,6 +334,8 @@ void plan_follow(struct planner *p, struct slot *s)
             plan_report_conflict(p, s);
         return;
     }
+    if (asked == ASKED_NOTHING)
+        forgive(p, s);
     if (s->running && !is_enough(p, s, asked)) {
         plan_follow_running(p, s, asked);
         return;

@@ -23,7 +23,8 @@
  * the status, where an entry takes up to about 1 KiB of LIMIT_STATUS_BYTES. */
 #define UNDER_WAY_MAX (LIMIT_STATUS_BYTES / 1024)
 
-/* Operations of one release: times of creation are whole seconds, so several may be the newest. */
+/* Operations of one release that this Stack asked for: what others ask for is seen by the release
+ * alone. Times of creation are whole seconds, so several may be the newest. */
 struct newest_operations {
     int64_t created_ms;
     const struct observed_operation *operation;
@@ -36,9 +37,9 @@ struct slot {
     const struct desired_release *desired;      /* NULL: not wanted, or its values are not known: */
     struct str values_reason, values_message;   /* why */
     const struct observed_release *app;         /* NULL: absent */
-    const struct newest_operations *newest;     /* of the release, or NULL */
+    const struct newest_operations *newest;     /* of ours for the release, or NULL */
     const struct observed_operation *operation; /* that of them to look at */
-    const struct observed_operation *running;
+    const struct observed_operation *running;   /* ours, else somebody else's, or NULL */
     const struct release_state *before;
     struct release_state now;
     bool decided;  /* `now` says it all */
@@ -189,6 +190,16 @@ static inline const struct observed_cluster *plan_cluster(const struct planner *
 static inline bool plan_is_ours(const struct planner *p, const struct observed_release *app)
 {
     return app && app->stack_uid.len && str_eq(app->stack_uid, p->stack->meta.uid);
+}
+
+static inline bool plan_has_stamp(const struct observed_release *app)
+{
+    return app->stack.len || app->stack_uid.len;
+}
+
+static inline bool plan_is_own(const struct planner *p, const struct observed_operation *operation)
+{
+    return operation->stack_uid.len && str_eq(operation->stack_uid, p->stack->meta.uid);
 }
 
 static inline uint32_t plan_revision(const struct slot *s)

@@ -10,22 +10,21 @@
 #include "text/semver.h"
 
 /* A chart from elsewhere has no stamp. A release without one is ours if the status says that we had
- * it, and Helm has counted on since: somebody upgraded it by hand. Once we asked for something
- * again, the revision that the status knows may be that one. */
+ * it, and Helm has counted on since: somebody upgraded it by hand. A first revision without a stamp
+ * is never that: somebody installed it. Once we asked for something again, the revision that the
+ * status knows may be the one made by hand; and if that was to take a pending revision away, it has
+ * uncovered the one before. */
 bool plan_was_ours(const struct slot *s)
 {
     const struct observed_release *app = s->app;
     const struct release_state *b = s->before;
 
-    if (!app || app->stack.len || app->stack_uid.len || !b || !b->digest.len || !b->revision ||
-        str_eq(b->reason, REASON(RELEASE_CONFLICT)))
+    if (!app || plan_has_stamp(app) || app->revision <= 1 || !b || !b->digest.len ||
+        !b->revision || str_eq(b->reason, REASON(RELEASE_CONFLICT)))
         return false;
     if (plan_last_known(b) == DEPLOYMENT_DEPLOYED)
         return app->revision > b->revision;
-    /* Taking a pending revision away uncovers the one before, which may be the one made by hand. */
-    if (str_eq(b->reason, REASON(REMOVING_LOCK)) && app->revision + 1 == b->revision)
-        return true;
-    return app->revision > 1 && app->revision >= b->revision;
+    return app->revision + 1 >= b->revision;
 }
 
 bool plan_is_in_the_way(const struct planner *p, const struct slot *s)

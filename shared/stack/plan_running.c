@@ -1,8 +1,8 @@
 /* plan_running.c: a Helm operation of the release runs: whose it is, and whether it still may.
  *
  * Nothing is done to a release while an operation of it runs; it is only told how that goes. One
- * that was asked for is late when its pod has not begun, and stuck when it outlives its bound by
- * far. One that nobody of us asked for has no bound that is known here: it is waited for. */
+ * of ours is late when its pod has not begun, and stuck when it outlives its bound by far. One that
+ * somebody else asked for has no bound that is known here: it is waited for. */
 #include "stack/plan_parts.h"
 
 #include "base/limits.h"
@@ -32,31 +32,34 @@ static struct str way_to_let_go(struct planner *p, const struct slot *s)
     return strbuf_str(&text);
 }
 
-static void follow_foreign(struct planner *p, struct slot *s)
+/* What we asked for before is remembered by the state. */
+static void follow_foreign(struct planner *p, struct slot *s, enum asked asked)
 {
     struct str why = s->running->message;
 
-    plan_set(s, DEPLOYMENT_WAITING, REASON(WAITING_FOR_OPERATION),
+    plan_set(s, asked == ASKED_NOTHING ? DEPLOYMENT_WAITING : plan_going_state(asked, s),
+             REASON(WAITING_FOR_OPERATION),
              str_fmt(p->arena,
-                     "%s operation %.*s runs, which the Stack is not known to have asked for%s"
-                     "%.*s; it is waited for%.*s",
+                     "%s operation %.*s runs, which the Stack did not ask for%s%.*s; it is waited "
+                     "for%.*s",
                      s->running->uninstall ? "uninstall" : "upgrade", STR_ARG(s->running->name),
                      why.len ? ": " : "", STR_ARG(why), STR_ARG(way_to_let_go(p, s))));
 }
 
 void plan_follow_running(struct planner *p, struct slot *s, enum asked asked)
 {
+    if (!plan_is_own(p, s->running)) {
+        /* Somebody's operation shortens no wait of ours. */
+        if (asked != ASKED_NOTHING || !plan_keep_failure(p, s))
+            follow_foreign(p, s, asked);
+        return;
+    }
+
     /* It failed and was counted already: what is seen is older than the status, as it is for a new
      * leader whose caches lag. Its failure stands. */
     if (asked == ASKED_NOTHING && s->before && plan_is_accounted(s, s->running) &&
         plan_last_known(s->before) == DEPLOYMENT_FAILED) {
         plan_set(s, DEPLOYMENT_FAILED, s->before->reason, s->before->message);
-        return;
-    }
-
-    /* What was asked for and seen done is accounted for, even while its operation runs on. */
-    if (asked == ASKED_NOTHING && !plan_is_accounted(s, s->running)) {
-        follow_foreign(p, s);
         return;
     }
 

@@ -99,7 +99,7 @@ bool plan_may_hold(const struct planner *p, const struct cluster_part *c)
 struct sight {
     struct map *apps;
     struct map *operations; /* struct newest_operations of each release */
-    struct map *running;
+    struct map *running;    /* the first of ours, else of somebody else's */
 };
 
 /* Keep an operation if none of its release is newer: a time of creation is a whole second, so what
@@ -164,6 +164,17 @@ static const struct observed_operation *to_look_at(const struct slot *s)
     return best;
 }
 
+/* Which of two running operations of a release is told. */
+static bool is_told_before(const struct planner *p, const struct observed_operation *a,
+                           const struct observed_operation *b)
+{
+    if (!b || plan_is_own(p, a) != plan_is_own(p, b))
+        return !b || plan_is_own(p, a);
+    if (a->created_ms != b->created_ms)
+        return a->created_ms < b->created_ms;
+    return str_cmp(a->name, b->name) < 0;
+}
+
 static struct sight look_at(struct planner *p, struct cluster_part *c)
 {
     const struct observed_cluster *o = c->observed;
@@ -182,9 +193,11 @@ static struct sight look_at(struct planner *p, struct cluster_part *c)
         struct observed_operation *op = &o->operations.items[i];
         struct str key = key2(p->arena, op->namespace_, op->release_name);
 
-        keep_newest(p, sight.operations, key, op);
+        if (plan_is_own(p, op))
+            keep_newest(p, sight.operations, key, op);
         if (op->state == OPERATION_RUNNING) {
-            map_put(sight.running, key, op);
+            if (is_told_before(p, op, map_get(sight.running, key)))
+                map_put(sight.running, key, op);
             c->busy++;
         }
     }

@@ -326,3 +326,21 @@ int release_values(struct arena *arena, const struct values_source *sources, uin
     *ret_values = strbuf_str(&text);
     return 0;
 }
+
+static const struct str description_begins = STR_INIT("Stack ");
+static const struct str description_uid = STR_INIT(", uid ");
+
+struct str release_description(struct arena *arena, struct str stack, struct str stack_uid)
+{
+    return str_fmt(arena, "%.*s%.*s%.*s%.*s", STR_ARG(description_begins), STR_ARG(stack),
+                   STR_ARG(description_uid), STR_ARG(stack_uid));
+}
+
+struct str release_description_uid(struct str description)
+{
+    ptrdiff_t at = str_find(description, description_uid, 0);
+
+    if (at < 0 || !str_starts(description, description_begins))
+        return STR("");
+    return str_slice(description, (size_t)at + description_uid.len, description.len);
+}

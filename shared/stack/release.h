@@ -13,6 +13,12 @@
 #define STAMP_DIGEST "herd.suse.com/spec-hash"      /* of what was asked for: see below */
 #define STAMP_DEPENDS_ON "herd.suse.com/depends-on" /* names, by ',': for teardown in order */
 
+/* The stamp of a Helm operation: `helm --description`, which its Operation shows in status.command
+ * and `helm history` beside the revision that it made. */
+struct str release_description(struct arena *arena, struct str stack, struct str stack_uid);
+/* The Stack's uid in such a description; "" in any other. */
+struct str release_description_uid(struct str description);
+
 /* A release's digest, "sha256:" and 64 hex digits, tells "as asked for" from all else.
  *
  * Who may read a release's annotations need not be allowed to read Secrets, and a hash over a short

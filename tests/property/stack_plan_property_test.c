@@ -57,8 +57,11 @@ static void random_release(struct rng *rng, struct strbuf *words, const char *ch
     else
         strbuf_fmt(words, "gone %s@%s;", chart, cluster);
     if (op[0])
-        strbuf_fmt(words, "op %s@%s o%u-%s %s because;", chart, cluster,
-                   (uint32_t)rng_below(rng, 3), chart, op);
+        strbuf_fmt(words, "%s %s@%s o%u-%s %s because;", ONE_OF(rng, "op", "op", "stranger"), chart,
+                   cluster, (uint32_t)rng_below(rng, 3), chart, op);
+    if (rng_below(rng, 3) == 0)
+        strbuf_fmt(words, "log %s@%s o%u-%s%s;", chart, cluster, (uint32_t)rng_below(rng, 3), chart,
+                   ONE_OF(rng, "", " because"));
     if (rng_below(rng, 3) == 0)
         strbuf_fmt(words, "version %s@%s %s;", chart, cluster,
                    ONE_OF(rng, "unread", "found", "missing", "failed"));
@@ -119,7 +122,17 @@ static void check_needs(const char *row, const struct scene *s, const struct act
     }
 }
 
-/* A release without stamp that was ours before somebody upgraded it by hand. */
+static bool is_proven(const struct observed_cluster *c, struct str release)
+{
+    for (uint32_t i = 0; i < c->operations.count; i++)
+        if (c->operations.items[i].proven && c->operations.items[i].stack_uid.len &&
+            str_eq(c->operations.items[i].release_name, release))
+            return true;
+    return false;
+}
+
+/* A release without stamp that was ours before somebody upgraded it by hand: the status or the end
+ * of our operation says so. */
 static bool was_had(const struct stack_status *earlier, const struct action *a,
                     const struct observed_cluster *c, const struct observed_release *app)
 {
@@ -127,8 +140,9 @@ static bool was_had(const struct stack_status *earlier, const struct action *a,
         const struct release_state *r = &earlier->deployments.items[i];
 
         if (str_eq(r->cluster_id, c->id) && str_eq(r->release_name, a->release_name))
-            return !app->stack.len && r->digest.len && r->revision > 0 && app->revision > 1 &&
-                   app->revision >= r->revision;
+            return !app->stack.len && r->digest.len && app->revision > 1 &&
+                   ((r->revision > 0 && app->revision + 1 >= r->revision) ||
+                    is_proven(c, a->release_name));
     }
     return false;
 }

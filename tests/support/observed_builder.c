@@ -260,7 +260,9 @@ static void play_gone(struct scene *s, struct str rest)
             all->items[i--] = all->items[--all->count];
 }
 
-static void play_op(struct scene *s, struct str rest, bool uninstall, bool log, bool pods)
+enum op_word { OP_UPGRADE, OP_UNINSTALL, OP_STRANGER, OP_LOG, OP_PODS };
+
+static void play_op(struct scene *s, struct str rest, enum op_word what)
 {
     struct place at = place(s, &rest);
     struct str name = word(&rest);
@@ -273,17 +275,19 @@ static void play_op(struct scene *s, struct str rest, bool uninstall, bool log, 
     if (!op)
         op = observed_operations_push(all, (struct observed_operation){
             .namespace_ = at.chart, .name = name, .release_name = at.chart,
-            .uninstall = uninstall, .created_ms = s->observed.now_ms });
-    if (pods) {
+            .stack_uid = what == OP_STRANGER ? STR("") : STR("uid-1"),
+            .uninstall = what == OP_UNINSTALL, .created_ms = s->observed.now_ms });
+    if (what == OP_PODS) {
         op->pods_read = true;
         op->pods = str_trim(rest);
         return;
     }
-    if (log)
+    if (what == OP_LOG)
         op->log_read = true;
     else
         op->state = (enum operation_state)CHOICE(word(&rest), "running", "succeeded", "failed");
     op->message = str_trim(rest);
+    op->proven = what == OP_LOG && op->state == OPERATION_SUCCEEDED && !op->message.len;
 }
 
 static void play_cluster(struct scene *s, struct str rest)
@@ -391,13 +395,13 @@ static void play_one(struct scene *s, struct str line)
     }
     switch (CHOICE(verb, "cluster", "app", "gone", "op", "uninstall", "log", "repo", "version",
                    "values", "stack", "clusters", "room", "problem", "refuse", "change", "delete",
-                   "abandon", "nofinalizer", "plan", "finalizer", "pods")) {
+                   "abandon", "nofinalizer", "plan", "finalizer", "pods", "stranger")) {
     case 0: play_cluster(s, rest); break;
     case 1: play_app(s, rest); break;
     case 2: play_gone(s, rest); break;
-    case 3: play_op(s, rest, false, false, false); break;
-    case 4: play_op(s, rest, true, false, false); break;
-    case 5: play_op(s, rest, false, true, false); break;
+    case 3: play_op(s, rest, OP_UPGRADE); break;
+    case 4: play_op(s, rest, OP_UNINSTALL); break;
+    case 5: play_op(s, rest, OP_LOG); break;
     case 6: {
         struct observed_cluster *c = scene_cluster(s, word(&rest));
 
@@ -433,7 +437,8 @@ static void play_one(struct scene *s, struct str line)
     case 17: s->no_finalizer = true; remake(s); break;
     case 18: scene_plan(s); break;
     case 19: s->no_finalizer = false; remake(s); break;
-    case 20: play_op(s, rest, false, false, true); break;
+    case 20: play_op(s, rest, OP_PODS); break;
+    case 21: play_op(s, rest, OP_STRANGER); break;
     }
 }
 

@@ -10,7 +10,8 @@
  *     app x@a deployed|failed|pending|uninstalling|other REVISION [old|foreign|other|former]   as wanted, but
  *     gone x@a                                 no App any more
  *     op x@a NAME running|succeeded|failed [message]    `uninstall x@a NAME ...` the same for one
- *     log x@a NAME message                     its log was read
+ *     stranger x@a NAME running|...            the same, asked for by nobody of this Stack
+ *     log x@a NAME message                     its log was read; of a succeeded one: "", or why not
  *     pods x@a NAME message                    its pods were looked at
  *     repo a absent|unread|downloading|ready|failed;  version x@a unread|found|missing|failed
  *     values x REASON                          not ready; `values x ready [VERSION of a Secret]`

@@ -58,6 +58,8 @@ struct rancher_release {
     struct str namespace_;
     struct str name;
     struct str uid;    /* of its App; "" = not known, and not compared */
+    struct str stack;  /* namespace/name of the Stack that asks */
+    struct str stack_uid;
     uint32_t revision;
     bool stuck;        /* it is to be changed only while that revision is on its way */
 };

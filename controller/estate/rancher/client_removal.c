@@ -100,7 +100,8 @@ static void uninstall(struct request *request)
     strbuf_lit(&path, "?action=uninstall");
     request->read = request_read_output;
     kube_client_raw(request->rancher->kube, "POST", strbuf_str(&path), "application/json",
-                    wire_uninstall_body(request->arena), ACTION_TIME_MS, request_finish, request);
+                    wire_uninstall_body(request->arena, release->stack, release->stack_uid),
+                    ACTION_TIME_MS, request_finish, request);
 }
 
 static struct str secret_name(struct request *request)
@@ -180,6 +181,8 @@ static struct request *begin(struct rancher_client *rancher, const struct ranche
         .namespace_ = str_dup(arena, release->namespace_),
         .name = str_dup(arena, release->name),
         .uid = str_dup(arena, release->uid),
+        .stack = str_dup(arena, release->stack),
+        .stack_uid = str_dup(arena, release->stack_uid),
         .revision = release->revision,
         .stuck = release->stuck,
     };

@@ -27,6 +27,22 @@ static void observe_release(const struct cluster *cluster, struct arena *arena, 
     observed_releases_push(&into->releases, release);
 }
 
+/* That there is one says that the pod is there still, and so that its container ended by itself. */
+static void read_log(const struct cluster *cluster, struct arena *arena, int64_t now_ms,
+                     struct observed_operation *operation, int64_t *ends_ms)
+{
+    struct lookup_answer log = lookups_get(
+        cluster->lookups, lookup_log(arena, operation->namespace_, operation->name), now_ms);
+    bool found = log.state == VERSION_FOUND;
+
+    operation->log_read = found || log.state == VERSION_MISSING;
+    operation->proven = found && operation->state == OPERATION_SUCCEEDED;
+    if (log.state == VERSION_FAILED)
+        *ends_ms = clock_sooner_ms(*ends_ms, log.ends_ms);
+    if (found && operation->state == OPERATION_FAILED && log.text.len)
+        operation->message = str_dup(arena, log.text);
+}
+
 static void observe_operations(const struct cluster *cluster, struct arena *arena,
                                struct str release, int64_t now_ms,
                                struct observed_cluster *into, int64_t *ends_ms)
@@ -53,17 +69,8 @@ static void observe_operations(const struct cluster *cluster, struct arena *aren
             operation.pods_read = pods.state != VERSION_UNREAD;
             operation.pods = str_dup(arena, pods.text.at ? pods.text : STR(""));
         }
-        if (operation.state == OPERATION_FAILED) {
-            struct lookup_answer log =
-                lookups_get(cluster->lookups,
-                            lookup_log(arena, operation.namespace_, operation.name), now_ms);
-
-            operation.log_read = log.state == VERSION_FOUND || log.state == VERSION_MISSING;
-            if (log.state == VERSION_FAILED)
-                *ends_ms = clock_sooner_ms(*ends_ms, log.ends_ms);
-            if (log.state == VERSION_FOUND && log.text.len)
-                operation.message = str_dup(arena, log.text);
-        }
+        if (operation.state != OPERATION_RUNNING)
+            read_log(cluster, arena, now_ms, &operation, ends_ms);
         observed_operations_push(&into->operations, operation);
     }
 }

@@ -81,6 +81,7 @@ bool keep_operation(void *context, struct json operation, struct strbuf *kept)
         return false;
     json_open_array(&w);
     json_put_str(&w, read.release_name);
+    json_put_str(&w, read.stack_uid);
     json_put_int(&w, read.uninstall);
     json_put_int(&w, read.state);
     json_put_int(&w, read.created_ms);
@@ -95,6 +96,7 @@ void kept_operation(struct arena *arena, struct str kept,
     struct json_iter it = read_kept(arena, kept);
     struct observed_operation operation = { .release_name = next_str(&it) };
 
+    operation.stack_uid = next_str(&it);
     operation.uninstall = next_int(&it) != 0;
     operation.state = (enum operation_state)next_int(&it);
     operation.created_ms = next_int(&it);

@@ -64,6 +64,8 @@ struct str wire_upgrade_body(struct arena *arena, const struct wire_upgrade *upg
     json_field_str(&w, "chartName", desired->chart_in_repo);
     json_field_str(&w, "version", upgrade->version);
     json_field_str(&w, "releaseName", desired->release_name);
+    json_field_str(&w, "description",
+                   release_description(arena, upgrade->stack, upgrade->stack_uid));
     /* Else Helm silently keeps the values of the revision before. */
     json_field_bool(&w, "resetValues", true);
     json_field_raw(&w, "values", desired->values.len ? desired->values : STR("{}"));
@@ -74,13 +76,14 @@ struct str wire_upgrade_body(struct arena *arena, const struct wire_upgrade *upg
     return strbuf_str(&out);
 }
 
-struct str wire_uninstall_body(struct arena *arena)
+struct str wire_uninstall_body(struct arena *arena, struct str stack, struct str stack_uid)
 {
-    struct strbuf out = strbuf_new(arena, 128);
+    struct strbuf out = strbuf_new(arena, 256);
     struct json_writer w = json_writer(&out);
 
     json_open_object(&w);
     json_field_str(&w, "timeout", time_duration(arena, UNINSTALL_TIMEOUT_MS));
+    json_field_str(&w, "description", release_description(arena, stack, stack_uid));
     json_field_bool(&w, "automaticCPTolerations", true);
     json_close_object(&w);
     return strbuf_str(&out);
@@ -202,6 +205,21 @@ static struct str condition_text(struct arena *arena, struct json condition)
     return str_shown(arena, message, SHOWN_BYTES_MAX);
 }
 
+/* Of the Stack that asked, by helm's --description; "" if none did. */
+static struct str asked_by(struct json command)
+{
+    static const struct str option = STR_INIT("--description=");
+    struct json_iter it = json_iter(command);
+
+    while (json_next(&it)) {
+        struct str argument = json_str(it.value);
+
+        if (str_starts(argument, option))
+            return release_description_uid(str_slice(argument, option.len, argument.len));
+    }
+    return STR("");
+}
+
 bool wire_operation_read(struct arena *arena, struct json operation,
                          struct observed_operation *ret_operation)
 {
@@ -214,6 +232,7 @@ bool wire_operation_read(struct arena *arena, struct json operation,
         .namespace_ = json_str(json_get(metadata, STR("namespace"))),
         .name = json_str(json_get(metadata, STR("name"))),
         .release_name = json_str(json_get(status, STR("releaseName"))),
+        .stack_uid = asked_by(json_get(status, STR("command"))),
         .uninstall = str_eq(json_str(json_get(status, STR("action"))), STR("uninstall")),
         /* No conditions: just created, or its pod cannot start. */
         .state = OPERATION_RUNNING,

@@ -27,8 +27,8 @@ struct wire_upgrade {
 
 /* ChartUpgradeAction, for ?action=upgrade: helm upgrade --install with all values given anew. */
 struct str wire_upgrade_body(struct arena *arena, const struct wire_upgrade *upgrade);
-/* ChartUninstallAction. */
-struct str wire_uninstall_body(struct arena *arena);
+/* ChartUninstallAction, with the stamp of the Stack (namespace/name) that asks. */
+struct str wire_uninstall_body(struct arena *arena, struct str stack, struct str stack_uid);
 /* DeleteOptions: this very object, as it was read. */
 struct str wire_delete_body(struct arena *arena, struct str uid, struct str resource_version);
 /* A ClusterRepo for a repository. */

@@ -74,6 +74,7 @@ static void carry_out(struct large *l)
         c->releases.count = 0;
         observed_operations_push(&c->operations, (struct observed_operation){
             .namespace_ = STR("db"), .name = STR("o1"), .release_name = STR("db"),
+            .stack_uid = STR("uid-1"),
             .uninstall = true, .state = OPERATION_SUCCEEDED });
         l->uninstalled++;
     }

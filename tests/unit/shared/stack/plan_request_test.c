@@ -255,9 +255,57 @@ static void frees_locks(void **state)
           "remove-lock:db@a", "db@a=Deploying/RemovingLock", NULL },
         { "a pending release with an operation is left alone", "db", NULL, NULL,
           "cluster a; app db@a pending 1; op db@a o1 running; plan; +5m; plan", "",
+          "db@a=Deploying/OperationRunning", NULL },
+        { "also with one of somebody else", "db", NULL, NULL,
+          "cluster a; app db@a pending 1; stranger db@a o1 running; plan; +5m; plan", "",
           "db@a=Waiting/WaitingForOperation", NULL },
         { "somebody else's pending release is left alone", "db", NULL, NULL,
           "cluster a; app db@a pending 1 other; plan; +5m; plan", "", "db@a=Failed/ReleaseConflict",
+          NULL },
+    };
+
+    CHECK_ALL(rows);
+    (void)state;
+}
+
+/* Of two Stacks that name one release, or a Stack and somebody's own helm. */
+static void tells_operations_of_others(void **state)
+{
+    static const struct request_row rows[] = {
+        { "the failure of another's operation is none of ours", "db", "\"onFailure\":\"Stop\"", NULL,
+          "cluster a; plan; stranger db@a o1 failed; log db@a o1 no; plan; +31s; plan",
+          "upgrade:db@a", "db@a=Deploying/Installing", NULL },
+        { "its end is not the end of ours", "db", NULL, NULL,
+          "cluster a; plan; stranger db@a o1 succeeded; plan; +29s; plan", "",
+          "db@a=Deploying/Installing", NULL },
+        { "it is waited for, and called by its name", "db", NULL, NULL,
+          "cluster a; plan; stranger db@a o1 running; plan; +1h; plan", "",
+          "db@a=Deploying/WaitingForOperation", "operation o1 runs, which the Stack did not ask for" },
+        { "while both run, ours is told", "db", NULL, NULL,
+          "cluster a; plan; op db@a z running; +1s; stranger db@a o1 running; plan", "",
+          "db@a=Deploying/OperationRunning", "operation z" },
+        { "ours ends before theirs: its failure counts when nothing runs any more", "db", NULL, NULL,
+          "cluster a; plan; op db@a z failed; log db@a z no; +1s; stranger db@a o1 running; plan; "
+          "stranger db@a o1 succeeded; plan", "", "db@a=Failed/InstallFailed", "install failed: no" },
+        { "a later one of another hides nothing", "db", NULL, NULL,
+          "cluster a; plan; op db@a z failed; log db@a z no; +2s; stranger db@a o1 succeeded; plan",
+          "", "db@a=Failed/InstallFailed", "install failed: no" },
+        { "it shortens no wait between our tries", "db", NULL, NULL,
+          "cluster a; plan; op db@a z failed; log db@a z no; plan; +1s; stranger db@a o1 running; plan; "
+          "stranger db@a o1 failed; plan; +1s; plan", "", "db@a=Failed/InstallFailed",
+          "install failed: no" },
+        { "nor is what failed for good tried again after it", "db", "\"onFailure\":\"Stop\"", NULL,
+          "cluster a; plan; op db@a z failed; log db@a z no; plan; +1h; stranger db@a o1 running; plan; "
+          "stranger db@a o1 failed; plan; +1h; plan", "", "db@a=Failed/InstallFailed",
+          "install failed: no; no more tries" },
+        { "a change of the spec that comes meanwhile is heeded", "db", "\"onFailure\":\"Stop\"",
+          "\"onFailure\":\"Stop\",\"paused\":false",
+          "cluster a; plan; op db@a z failed; log db@a z no; plan; +1h; stranger db@a o1 running; plan; "
+          "change; plan; plan; stranger db@a o1 failed; plan", "upgrade:db@a",
+          "db@a=Deploying/Installing", NULL },
+        { "a removal does not take another's for its own", "db", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; plan; stranger db@a o1 failed; "
+          "log db@a o1 no; plan; +31s; plan", "uninstall:db@a", "db@a=Uninstalling/Uninstalling",
           NULL },
     };
 
@@ -451,6 +499,7 @@ int main(void)
         cmocka_unit_test(accounts_for_requests),
         cmocka_unit_test(frees_locks),
         cmocka_unit_test(rolls_out),
+        cmocka_unit_test(tells_operations_of_others),
         cmocka_unit_test(tells_operations_of_one_second_apart),
         cmocka_unit_test(rolls_out_changes),
         cmocka_unit_test(tells_nothing_of_secrets_that_changed),

@@ -255,8 +255,13 @@ static void says_what_it_waits_for(void **state)
 }
 
 #define BY_HAND                                                                                    \
-    "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; plan; "                   \
-    "app db@a pending 2 foreign; plan; op db@a by-hand succeeded; app db@a deployed 2 foreign; "
+    "cluster a; app db@a deployed 1; plan; +1m; stranger db@a by-hand running; plan; "                   \
+    "app db@a pending 2 foreign; plan; stranger db@a by-hand succeeded; app db@a deployed 2 foreign; "
+
+/* Between two looks our install ends, and somebody upgrades the release. */
+#define AT_ONCE                                                                                    \
+    "cluster a; plan; op db@a ours running; plan; op db@a ours succeeded; "                        \
+    "app db@a deployed 2 foreign; "
 
 static void minds_drift(void **state)
 {
@@ -290,31 +295,73 @@ static void minds_drift(void **state)
           "app db@a deployed 2 foreign; plan",
           "upgrade:db@a", "db@a=Deploying/Upgrading",
           "Deploying", NULL },
+        { "also when the cluster was away meanwhile", "db", "\"drift\":\"Correct\"", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; app db@a pending 3; plan; +32s; plan; "
+          "cluster a disconnected; plan; cluster a read; app db@a deployed 2 foreign; plan; +1m; plan; "
+          "+1m; plan", "upgrade:db@a", "db@a=Deploying/Upgrading", "Deploying", NULL },
         { "a correction that fails is tried again", "db", "\"drift\":\"Correct\"", NULL, NULL,
           "cluster a; app db@a deployed 1; plan; app db@a deployed 2 foreign; plan; +1s; "
           "op db@a one failed; log db@a one no; plan; +10m; plan", "upgrade:db@a",
           "db@a=Deploying/Upgrading", "Deploying", NULL },
+        { "when somebody upgrades what we installed before we look, its log says that we did", "db",
+          NULL, NULL, NULL, AT_ONCE "plan", "read-log:db@a", "db@a=Deploying/OperationEnded",
+          "Deploying", NULL },
+        { "which is waited for, however long it takes", "db", NULL, NULL, NULL,
+          AT_ONCE "plan; +10m; plan; log db@a ours; plan", "", "db@a=Deployed/Drifted", "Deployed",
+          NULL },
+        { "and the upgrade is drift", "db", NULL, NULL, NULL, AT_ONCE "log db@a ours; plan; plan",
+          "", "db@a=Deployed/Drifted", "Deployed", "changed by somebody else" },
+        { "when the next one fails, it is mended", "db", NULL, NULL, NULL,
+          "cluster a; plan; app db@a deployed 3 foreign; op db@a ours succeeded; log db@a ours; plan; "
+          "app db@a failed 4 foreign; plan", "upgrade:db@a", "db@a=Deploying/Upgrading", "Deploying",
+          NULL },
+        { "also of an upgrade", "db", NULL, NULL, DB_TWO,
+          "cluster a; app db@a deployed 4; plan; change; plan; op db@a ours succeeded; "
+          "log db@a ours; app db@a deployed 6 foreign; plan", "", "db@a=Deployed/Drifted",
+          "Deployed", NULL },
+        { "it is corrected where that is asked for, then, too", "db", "\"drift\":\"Correct\"", NULL,
+          NULL, AT_ONCE "log db@a ours; plan", "upgrade:db@a", "db@a=Deploying/Upgrading",
+          "Deploying", NULL },
+        { "a Stack that goes takes it with it", "db", NULL, NULL, NULL,
+          AT_ONCE "log db@a ours; delete; plan", "uninstall:db@a", "db@a=Uninstalling/Uninstalling",
+          "Deleting", NULL },
+        { "somebody's operation on it is waited for", "db", NULL, NULL, NULL,
+          AT_ONCE "log db@a ours; +1s; stranger db@a by-hand running; plan", "",
+          "db@a=Waiting/WaitingForOperation", "Deploying", "the Stack did not ask for" },
+        { "and is none of ours that hangs", "db", NULL, NULL, NULL,
+          AT_ONCE "stranger db@a by-hand running; plan; +1h; plan", "",
+          "db@a=Deploying/WaitingForOperation", "Deploying", "operation by-hand runs" },
+        { "what nobody knows to have ended well proves nothing", "db", NULL, NULL, NULL,
+          AT_ONCE "log db@a ours gone; plan; +1m; plan; plan", "", "db@a=Failed/ReleaseConflict",
+          "Failed", NULL },
+        { "nor does one that was made before ours, and not changed since", "db", NULL, NULL, NULL,
+          "cluster a; plan; app db@a deployed 1 foreign; op db@a ours succeeded; log db@a ours; plan; "
+          "+1m; plan; plan", "", "db@a=Failed/ReleaseConflict", "Failed", NULL },
+        { "a failed install that somebody upgraded is ours still", "db", NULL, NULL, NULL,
+          "cluster a; plan; app db@a failed 1; op db@a ours failed; log db@a ours no; plan; "
+          "app db@a deployed 2 foreign; plan; +10m; plan", "upgrade:db@a",
+          "db@a=Deploying/Upgrading", "Deploying", NULL },
         { "an operation that somebody began is named so", "db", NULL, NULL, NULL,
-          "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; "
+          "cluster a; app db@a deployed 1; plan; +1m; stranger db@a by-hand running; "
           "app db@a pending 2 foreign; plan", "",
           "db@a=Waiting/WaitingForOperation", "Deploying",
-          "upgrade operation by-hand runs, which the Stack is not known to have asked for" },
+          "upgrade operation by-hand runs, which the Stack did not ask for" },
         { "what it changed is drift", "db", NULL, NULL, NULL,
           BY_HAND "plan; plan", "", "db@a=Deployed/Drifted", "Deployed",
           "changed by somebody else" },
         { "also when it was never seen running", "db", NULL, NULL, NULL,
-          "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand succeeded; "
+          "cluster a; app db@a deployed 1; plan; +1m; stranger db@a by-hand succeeded; "
           "app db@a deployed 2 foreign; plan; plan", "", "db@a=Deployed/Drifted", "Deployed",
           NULL },
         { "also when the release is seen changed late", "db", NULL, NULL, NULL,
-          "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; plan; "
-          "app db@a pending 2 foreign; plan; op db@a by-hand succeeded; plan; "
+          "cluster a; app db@a deployed 1; plan; +1m; stranger db@a by-hand running; plan; "
+          "app db@a pending 2 foreign; plan; stranger db@a by-hand succeeded; plan; "
           "app db@a deployed 2 foreign; plan; plan", "", "db@a=Deployed/Drifted", "Deployed",
           NULL },
         { "also when the cluster was away meanwhile", "db", NULL, NULL, NULL,
-          "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; "
+          "cluster a; app db@a deployed 1; plan; +1m; stranger db@a by-hand running; "
           "app db@a pending 2 foreign; plan; cluster a disconnected; plan; cluster a read; plan; "
-          "op db@a by-hand succeeded; app db@a deployed 2 foreign; plan", "",
+          "stranger db@a by-hand succeeded; app db@a deployed 2 foreign; plan", "",
           "db@a=Deployed/Drifted", "Deployed", NULL },
         { "it is corrected where that is asked for", "db", "\"drift\":\"Correct\"", NULL, NULL,
           BY_HAND "plan", "upgrade:db@a", "db@a=Deploying/Upgrading", "Deploying", NULL },
@@ -325,11 +372,11 @@ static void minds_drift(void **state)
           BY_HAND "plan; plan", "", "db@a=Deployed/Deployed", "Deployed", NULL },
         { "what somebody changed while the Stack waited is drift, too", "db", NULL, NULL, NULL,
           "cluster a; app db@a deployed 1; plan; values db ConfigMapNotFound; plan; +1m; "
-          "op db@a by-hand running; app db@a pending 2 foreign; plan; op db@a by-hand succeeded; "
+          "stranger db@a by-hand running; app db@a pending 2 foreign; plan; stranger db@a by-hand succeeded; "
           "app db@a deployed 2 foreign; plan; values db ready; plan", "", "db@a=Deployed/Drifted",
           "Deployed", NULL },
         { "a Stack that goes waits for somebody's operation", "db", NULL, NULL, NULL,
-          "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; "
+          "cluster a; app db@a deployed 1; plan; +1m; stranger db@a by-hand running; "
           "app db@a pending 2 foreign; plan; delete; plan", "",
           "db@a=Waiting/WaitingForOperation", "Deleting", "the release is removed when it ends: to "
           "end it now, delete its pod, or let go of the cluster with the annotation "
@@ -338,8 +385,8 @@ static void minds_drift(void **state)
           BY_HAND "plan; delete; plan", "uninstall:db@a", "db@a=Uninstalling/Uninstalling",
           "Deleting", NULL },
         { "also when it ends while the Stack goes", "db", "\"drift\":\"Correct\"", NULL, NULL,
-          "cluster a; app db@a deployed 1; plan; +1m; op db@a by-hand running; plan; delete; plan; "
-          "app db@a pending 2 foreign; plan; op db@a by-hand succeeded; "
+          "cluster a; app db@a deployed 1; plan; +1m; stranger db@a by-hand running; plan; delete; plan; "
+          "app db@a pending 2 foreign; plan; stranger db@a by-hand succeeded; "
           "app db@a deployed 2 foreign; plan", "uninstall:db@a", "db@a=Uninstalling/Uninstalling",
           "Deleting", NULL },
         { "an operation of another Stack's release is none of ours", "db", NULL, NULL, NULL,

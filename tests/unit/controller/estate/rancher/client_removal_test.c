@@ -72,7 +72,8 @@ static void check(const struct row *r)
                                                  .user_agent = "test" };
     const struct rancher_release release = {
         .cluster_id = STR("c-m-1"), .namespace_ = STR("data"), .name = STR("db"),
-        .uid = STR("u1"), .revision = r->revision, .stuck = r->stuck,
+        .uid = STR("u1"), .stack = STR("team/shop"), .stack_uid = STR("u7"),
+        .revision = r->revision, .stuck = r->stuck,
     };
     struct error err;
     AUTO(kube_client_free) struct kube_client *client = kube_client_create(&options, &err);
@@ -86,6 +87,11 @@ static void check(const struct row *r)
     rows_expect_int(r->name, scripted_api_count(api, "POST", "?action=uninstall"), r->posts);
     rows_expect_int(r->name, scripted_api_count(api, "DELETE", "/secrets/"), r->deletes);
     rows_expect_int(r->name, waiting.result, r->result);
+    if (r->posts)
+        rows_expect(r->name,
+                    str_find(scripted_api_last(api, arena, "POST", "?action=uninstall"),
+                             STR("Stack team/shop, uid u7"), 0) >= 0,
+                    "the operation says whose it is");
     if (r->deletes) {
         struct str last = scripted_api_last(api, arena, "DELETE", "/secrets/");
 

@@ -163,6 +163,34 @@ static void operations(void **state)
     }
 }
 
+static void operations_say_whose_they_are(void **state)
+{
+    static const struct {
+        const char *name, *option, *stack_uid;
+    } rows[] = {
+        { "one that a Stack asked for says which", "--description=Stack team/shop, uid u1", "u1" },
+        { "somebody's own words name none", "--description=by hand, uid u1", "" },
+        { "nor does one without words", "--install=true", "" },
+        { "nor another option", "--set=a=Stack team/shop, uid u1", "" },
+    };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct strbuf kept = strbuf_new(arena, 64);
+        struct observed_operation read;
+        struct str text = str_fmt(arena,
+                                  "{\"metadata\":{\"name\":\"o\",\"namespace\":\"demo\"},\"status\":"
+                                  "{\"releaseName\":\"web\",\"command\":[\"helm\",\"upgrade\",\"%s\","
+                                  "\"web\",\"/home/shell/helm/web-1.0.0.tgz\"]}}",
+                                  rows[i].option);
+
+        rows_expect(rows[i].name, keep_operation(NULL, parse(arena, text.at), &kept), "it is kept");
+        kept_operation(arena, strbuf_str(&kept), &read);
+        rows_expect_str(rows[i].name, read.stack_uid, str_of(rows[i].stack_uid));
+    }
+}
+
 static void repos(void **state)
 {
     static const struct {
@@ -288,7 +316,12 @@ static void upgrade_body(void **state)
                     json_str(json_walk(chart, "annotations", "catalog.cattle.io/ui-source-repo",
                                        NULL)),
                     STR("herd-3f"));
-    rows_expect("an uninstall has a body", wire_uninstall_body(arena).len > 1, "empty");
+    rows_expect_str("its operation says whose it is",
+                    release_description_uid(json_str(json_get(chart, STR("description")))),
+                    STR("u1"));
+    body = parse(arena, wire_uninstall_body(arena, STR("team-a/shop"), STR("u1")).at);
+    rows_expect_str("that of an uninstall, too", json_str(json_get(body, STR("description"))),
+                    STR("Stack team-a/shop, uid u1"));
 }
 
 static void answers(void **state)
@@ -447,6 +480,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(app_is_read), cmocka_unit_test(app_phases),
         cmocka_unit_test(kept_bytes_come_back), cmocka_unit_test(operations),
+        cmocka_unit_test(operations_say_whose_they_are),
         cmocka_unit_test(repos), cmocka_unit_test(clusters),
         cmocka_unit_test(upgrade_body), cmocka_unit_test(answers),
         cmocka_unit_test(logs), cmocka_unit_test(errors),
