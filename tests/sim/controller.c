@@ -134,6 +134,7 @@ static void gather_apps(const struct sim_controller *c, const struct world *w, u
             .namespace_ = name,
             .name = name,
             .phase = app->phase,
+            .uid = str_fmt(to->releases.arena, "%u", app->uid),
             .revision = app->revision,
             .chart_version = STR("1.2.3"),
         };
@@ -144,7 +145,7 @@ static void gather_apps(const struct sim_controller *c, const struct world *w, u
         for (uint32_t need = 0; need < w->chart_count; need++)
             if (w->needs[i][need])
                 strbuf_fmt(&needs, "%sc%u", needs.len ? "," : "", need);
-        if (!app->foreign) {
+        if (!app->by_hand) {
             seen.stack = STR("team/shop");
             seen.stack_uid = STR("uid-1");
             seen.chart_name = name;
@@ -181,11 +182,14 @@ static void gather_cluster(const struct sim_controller *c, const struct world *w
             .namespace_ = name,
             .name = str_of(op->name),
             .release_name = name,
+            .stack_uid = op->by_hand ? STR("") : STR("uid-1"),
             .uninstall = op->uninstall,
             .state = op->state,
             .created_ms = op->created_ms,
             .message = STR("Error: UPGRADE FAILED: context deadline exceeded"),
             .log_read = is_looked_at(c, w, op->name, ACTION_READ_LOG),
+            .proven = op->ended && op->outcome == OUTCOME_SUCCEEDS &&
+                      is_looked_at(c, w, op->name, ACTION_READ_LOG),
             .pods = STR("pod c0-0: Insufficient nvidia.com/gpu"),
             .pods_read = is_looked_at(c, w, op->name, ACTION_READ_PODS) });
     }
@@ -287,6 +291,10 @@ static void post(struct sim_controller *c, struct world *w, const struct action 
         .revision = a->revision,
     };
 
+    uint64_t uid = 0;
+
+    (void)str_to_u64(a->app_uid, &uid);
+    landing.uid = (uint32_t)uid;
     if (a->desired)
         memcpy(landing.digest, a->desired->digest.at, a->desired->digest.len);
     w->requests++;

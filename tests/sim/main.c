@@ -56,13 +56,17 @@ static bool is_reported(const struct world *w)
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct json json;
     struct error err = { 0 };
-    enum stack_phase want = w->foreign_chart == UINT32_MAX ? PHASE_DEPLOYED : PHASE_FAILED;
+    enum stack_phase want = world_has_foreign(w) ? PHASE_FAILED : PHASE_DEPLOYED;
     struct stack_status status;
 
     if (!w->object.status ||
         json_read(arena, str_of(w->object.status), &json_limits_default, &json, &err) < 0)
         return false;
     status = stack_status_read(arena, json);
+    for (uint32_t i = 0; i < status.deployments.count; i++)
+        if (status.deployments.items[i].state != DEPLOYMENT_DEPLOYED &&
+            !str_eq(status.deployments.items[i].reason, STR("ReleaseConflict")))
+            return false;
     return status.phase == want && status.observed_generation == w->object.generation;
 }
 

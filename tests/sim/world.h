@@ -1,4 +1,5 @@
-/* world.h: a simulated world under one seed: a Stack in a store, and clusters under Rancher.
+/* world.h: a simulated world under one seed: a Stack in a store, and clusters under Rancher, where
+ * strangers change things by hand, too.
  *
  * Nothing here knows of plans. Rancher is the state machine of contracts/rancher.md 11.2, small: a
  * request lands and makes an operation; that moves the release to pending and then to what its
@@ -26,20 +27,32 @@ struct sim_app {
     enum release_phase phase;
     uint32_t revision;
     char digest[80];
-    bool foreign;
+    uint32_t uid;        /* another one each time that it is installed */
+    bool foreign;        /* no revision of it is ours */
+    bool by_hand;        /* its newest one is a stranger's */
+    char deployed[80];   /* digest of the last one of ours that was deployed */
+    int64_t touched_ms;  /* by a stranger; outlives the release */
     /* The revision before, for when the newest one is taken away. */
     uint32_t old_revision;
     enum release_phase old_phase;
     char old_digest[80];
+    bool old_foreign, old_by_hand;
 };
 
-enum sim_outcome { OUTCOME_SUCCEEDS, OUTCOME_FAILS, OUTCOME_FAILS_EARLY, OUTCOME_KILLED };
+enum sim_outcome {
+    OUTCOME_SUCCEEDS,
+    OUTCOME_FAILS,
+    OUTCOME_FAILS_EARLY,
+    OUTCOME_KILLED,
+    OUTCOME_KILLED_EARLY,
+};
 
 struct sim_operation {
     bool exists;
     char name[24];
     uint32_t chart;
     bool uninstall;
+    bool by_hand; /* a stranger asked for it */
     enum operation_state state;
     enum sim_outcome outcome;
     char digest[80];
@@ -73,7 +86,8 @@ struct sim_landing {
     enum action_kind kind;
     uint32_t cluster, chart;
     char digest[80];
-    uint32_t revision;
+    uint32_t revision, uid; /* of the release as it was seen */
+    bool by_hand;
 };
 
 struct world {
@@ -88,7 +102,8 @@ struct world {
     struct sim_object object;
     struct sim_cluster clusters[CLUSTERS_MAX];
     struct sim_landing landings[LANDINGS_MAX];
-    uint32_t foreign_cluster, foreign_chart; /* UINT32_MAX = none */
+    const char *drift; /* spec.drift */
+    uint32_t installs; /* made so far */
     uint64_t operations_made, status_writes, requests;
     /* For the invariants. */
     int64_t failed_ms[CLUSTERS_MAX][CHARTS_MAX];
@@ -101,7 +116,7 @@ struct world {
 
 void world_begin(struct world *w, uint64_t seed, bool trace);
 void world_end(struct world *w);
-/* One tick: landings, operations, clusters that come and go, the user. */
+/* One tick: landings, operations, clusters that come and go, strangers, the user. */
 void world_tick(struct world *w);
 bool world_fault(struct world *w, enum fault fault);
 const char *fault_name(enum fault fault);
@@ -121,5 +136,13 @@ void world_delete(struct world *w);
 /* A write of the object by resourceVersion; false on a conflict. NULL leaves the status. */
 bool world_write(struct world *w, uint64_t resource_version, const char *status, int finalizer);
 bool world_is_settled(const struct world *w);
+/* Whether a stranger's release stands where one of ours is wanted. */
+bool world_has_foreign(const struct world *w);
+
+/* cluster.c */
+/* A request arrives at its cluster. */
+void cluster_land(struct world *w, const struct sim_landing *landing);
+/* What happens there by itself, in one tick. */
+void cluster_move(struct world *w, uint32_t cluster);
 
 #endif
