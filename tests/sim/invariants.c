@@ -61,6 +61,9 @@ static void check_upgrade(struct world *w, const struct sim_landing *l, const st
     if (app->exists && app->phase == RELEASE_DEPLOYED && str_eq(str_of(app->digest),
                                                                 str_of(l->digest)))
         broke(w, "no revision is installed twice", "c%u on k%u", l->chart, l->cluster);
+    /* A stranger's release was in the way since, and went: it begins anew. */
+    if (!app->exists && app->touched_ms > w->failed_ms[l->cluster][l->chart])
+        return;
     /* The default backoff is 30 s; its jitter takes at most half of it. */
     if (str_eq(str_of(w->failed_digest[l->cluster][l->chart]), str_of(l->digest)) &&
         w->failed_generation[l->cluster][l->chart] == w->object.generation &&
