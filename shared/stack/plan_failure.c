@@ -95,6 +95,11 @@ struct str plan_failure_message(struct planner *p, const struct slot *s, struct 
                            : str_fmt(p->arena, "retry.limit: %lld",
                                      (long long)p->stack->spec.retry.limit);
 
+    struct str let_go = plan_way_to_let_go(p, s);
+
+    if (let_go.len && str_find(message, STR(STACK_ABANDON_CLUSTERS), 0) < 0)
+        return str_fmt(p->arena, "%.*s; it is tried again; to go without it, %.*s",
+                       STR_ARG(message), STR_ARG(let_go));
     if (!plan_is_final(p, s) || str_find(message, mark, 0) >= 0)
         return message;
     return str_fmt(p->arena, "%.*s%.*s%.*s); any change of the spec begins anew",

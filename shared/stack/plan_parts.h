@@ -106,7 +106,7 @@ struct str plan_attempted(const struct slot *s);
 struct str plan_words_of_helm(struct str detail);
 /* A failed attempt: `what` failed, `detail` in Helm's words. */
 void plan_fail(struct planner *p, struct slot *s, struct str what, struct str detail);
-/* A failure's message, with the way out if there are no more tries. */
+/* A failure's message, with the way out: if there are no more tries, or of a removal. */
 struct str plan_failure_message(struct planner *p, const struct slot *s, struct str message);
 /* By the first word of a failure's message. */
 struct str plan_reason_of_failure(struct str text);
@@ -128,6 +128,8 @@ struct str plan_root_cause(struct planner *p, const struct observed_operation *o
 /* plan_running.c */
 /* Tell how the operation of the release goes. */
 void plan_follow_running(struct planner *p, struct slot *s, enum asked asked);
+/* "let go of the cluster with ...", for a release that goes; "" where that is no way out. */
+struct str plan_way_to_let_go(struct planner *p, const struct slot *s);
 /* The state of a release while something is under way for it. */
 enum deployment_state plan_going_state(enum asked asked, const struct slot *s);
 
@@ -154,6 +156,8 @@ void plan_hold_back(struct planner *p, struct slot *s, enum deployment_state sta
                     struct str reason, struct str message);
 /* Whether a revision of before serves on meanwhile. */
 bool plan_runs_on(const struct planner *p, const struct slot *s);
+/* The chart of the spec with that name, or NULL. */
+const struct chart *plan_chart_named(const struct planner *p, struct str name);
 /* Mark what is gone already; before anything is decided. */
 void plan_mark_removed(struct planner *p, struct slot *s);
 /* What goes next on one cluster; after its wanted releases were decided. */

@@ -27,7 +27,7 @@ void plan_mark_removed(struct planner *p, struct slot *s)
         plan_set(s, DEPLOYMENT_REMOVED, REASON(REMOVED), STR(""));
 }
 
-static const struct chart *chart_named(const struct planner *p, struct str name)
+const struct chart *plan_chart_named(const struct planner *p, struct str name)
 {
     const struct charts *charts = &p->stack->spec.charts;
 
@@ -110,7 +110,7 @@ static bool may_be_moving(struct planner *p, struct slot *s)
 static bool wait_for_users(struct planner *p, struct slot *s, const struct map *users)
 {
     const struct slot *user = map_get(users, s->now.chart_name);
-    const struct chart *again = p->deleting ? NULL : chart_named(p, s->now.chart_name);
+    const struct chart *again = p->deleting ? NULL : plan_chart_named(p, s->now.chart_name);
 
     /* The former release of a chart that comes back under another name goes before it comes. */
     if (!user || (again && user->chart != NONE))

@@ -16,7 +16,8 @@ struct view {
     int64_t now_ms;
     enum stack_phase phase;
     bool deleting;
-    bool terminal; /* something will not mend itself */
+    bool terminal; /* something will not mend itself, */
+    bool stuck;    /* or is not known to, and the Stack only waits for it to go */
     bool only_unknown; /* all that is not deployed is out of sight */
     struct str terminal_reason, terminal_message;
 };
@@ -51,9 +52,13 @@ static void look_for_terminal(struct view *v)
 
         if (s->state != DEPLOYMENT_UNKNOWN && s->state != DEPLOYMENT_DEPLOYED)
             v->only_unknown = false;
-        if (s->state != DEPLOYMENT_FAILED || !s->terminal || v->terminal)
+        bool stuck = v->deleting && str_eq(s->reason, REASON(OPERATION_STUCK));
+        bool terminal = !v->deleting && s->state == DEPLOYMENT_FAILED && s->terminal;
+
+        if (v->terminal || v->stuck || (!stuck && !terminal))
             continue;
-        v->terminal = true;
+        v->terminal = terminal;
+        v->stuck = stuck;
         v->terminal_reason = s->reason;
         v->terminal_message = str_fmt(v->arena, "%.*s on %.*s: %.*s", STR_ARG(s->chart_name),
                                       STR_ARG(s->cluster_id), STR_ARG(s->message));
@@ -110,7 +115,7 @@ static void put_progress(const struct view *v, struct kube_conditions *to,
                          const struct kube_conditions *before)
 {
     const struct plan *plan = v->plan;
-    bool stalled = v->phase == PHASE_FAILED;
+    bool stalled = v->phase == PHASE_FAILED || v->stuck;
     bool settled = v->phase == PHASE_DEPLOYED;
 
     if (settled || stalled)
@@ -121,7 +126,7 @@ static void put_progress(const struct view *v, struct kube_conditions *to,
         put(v, to, before, "Reconciling", CONDITION_TRUE, plan->reason, plan->message);
     if (!plan->accepted && !v->deleting)
         put(v, to, before, "Stalled", CONDITION_TRUE, plan->reason, plan->message);
-    else if (v->terminal && !v->deleting)
+    else if ((v->terminal && !v->deleting) || v->stuck)
         put(v, to, before, "Stalled", CONDITION_TRUE, v->terminal_reason, v->terminal_message);
     else
         put(v, to, before, "Stalled", CONDITION_FALSE, REASON(NOT_STALLED),

@@ -21,8 +21,6 @@ enum {
     HISTORY_MAX = 5,          /* revisions that Helm keeps; Rancher's own default */
     SHOWN_BYTES_MAX = 400,    /* of somebody else's words in a status */
     LOG_CAUSE_BYTES_MAX = 512, /* of Helm's error, all of its lines */
-    /* Helm's own five minutes are short for uninstalling a database. */
-    UNINSTALL_TIMEOUT_MS = 600000,
 };
 
 static void put_annotations(struct json_writer *w, const struct wire_upgrade *upgrade)
@@ -82,7 +80,7 @@ struct str wire_uninstall_body(struct arena *arena, struct str stack, struct str
     struct json_writer w = json_writer(&out);
 
     json_open_object(&w);
-    json_field_str(&w, "timeout", time_duration(arena, UNINSTALL_TIMEOUT_MS));
+    json_field_str(&w, "timeout", time_duration(arena, LIMIT_UNINSTALL_TIMEOUT));
     json_field_str(&w, "description", release_description(arena, stack, stack_uid));
     json_field_bool(&w, "automaticCPTolerations", true);
     json_close_object(&w);

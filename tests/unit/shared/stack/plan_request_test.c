@@ -98,6 +98,26 @@ static void accounts_for_requests(void **state)
           "db@a=Deploying/OperationStuck", "the release is removed when it ends: to end it now, "
           "delete its pod, or let go of the cluster with the annotation "
           "herd.suse.com/abandon-clusters: \"a\"" },
+        { "one of somebody else that is stuck says so, too", "db", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; stranger db@a o1 running; delete; plan; +56m; plan", "",
+          "db@a=Waiting/OperationStuck", "operation o1, which the Stack did not ask for, has been "
+          "running for longer than 50m; see its pod of that name in cattle-system; since" },
+        { "and how to let go", "db", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; stranger db@a o1 running; delete; plan; +56m; plan", "",
+          "db@a=Waiting/OperationStuck", "let go of the cluster with the annotation "
+          "herd.suse.com/abandon-clusters: \"a\"" },
+        { "an uninstall has the time that it was given", "db", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; plan; uninstall db@a o1 running; +14m; plan",
+          "", "db@a=Uninstalling/OperationRunning", NULL },
+        { "an uninstall that fails says how to let go, once", "db", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; delete; plan; uninstall db@a o1 failed; "
+          "log db@a o1 no; plan; plan; plan", "", "db@a=Failed/UninstallFailed",
+          "uninstall failed: no; it is tried again; to go without it, let go of the cluster with the "
+          "annotation herd.suse.com/abandon-clusters: \"a\"" },
+        { "also of one that failed before the Stack went", "db", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; cluster a untargeted; plan; "
+          "uninstall db@a o1 failed; log db@a o1 no; plan; delete; plan", "",
+          "db@a=Failed/UninstallFailed", "to go without it, let go of the cluster" },
         { "one that is stuck says why, too", "db", NULL, NULL,
           "cluster a; plan; op db@a o1 running its pod waits; +40m; plan", "",
           "db@a=Deploying/OperationStuck", "its pod waits; see its pod of that name" },
@@ -279,7 +299,7 @@ static void tells_operations_of_others(void **state)
           "cluster a; plan; stranger db@a o1 succeeded; plan; +29s; plan", "",
           "db@a=Deploying/Installing", NULL },
         { "it is waited for, and called by its name", "db", NULL, NULL,
-          "cluster a; plan; stranger db@a o1 running; plan; +1h; plan", "",
+          "cluster a; plan; stranger db@a o1 running; plan; +54m; plan", "",
           "db@a=Deploying/WaitingForOperation", "operation o1 runs, which the Stack did not ask for" },
         { "while both run, ours is told", "db", NULL, NULL,
           "cluster a; plan; op db@a z running; +1s; stranger db@a o1 running; plan", "",

@@ -329,7 +329,7 @@ static void minds_drift(void **state)
           AT_ONCE "log db@a ours; +1s; stranger db@a by-hand running; plan", "",
           "db@a=Waiting/WaitingForOperation", "Deploying", "the Stack did not ask for" },
         { "and is none of ours that hangs", "db", NULL, NULL, NULL,
-          AT_ONCE "stranger db@a by-hand running; plan; +1h; plan", "",
+          AT_ONCE "stranger db@a by-hand running; plan; +54m; plan", "",
           "db@a=Deploying/WaitingForOperation", "Deploying", "operation by-hand runs" },
         { "what nobody knows to have ended well proves nothing", "db", NULL, NULL, NULL,
           AT_ONCE "log db@a ours gone; plan; +1m; plan; plan", "", "db@a=Failed/ReleaseConflict",
