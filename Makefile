@@ -12,7 +12,7 @@ IN_TURN := mkdir -p build; flock -n build/lock true || echo 'another make builds
 # Of tests that could not run here: why.
 SAY_SKIPPED = @grep -ohE '[a-z._-]+: skipped: .*' build/$(PRESET)/Testing/Temporary/LastTest.log | sort -u || true
 
-.PHONY: help deps build run demo test test-cluster test-night test-bare test-e2e lint bench fuzz sim coverage crds clean \
+.PHONY: help deps build run demo test test-cluster test-night test-plants test-bare test-e2e lint bench fuzz sim coverage crds clean \
 	install-crds uninstall-crds deploy undeploy image docker-build docker-push
 
 help: ## List the habits
@@ -46,6 +46,12 @@ test-cluster: ## The suites on a real Kubernetes API server, built from Go modul
 	@ctest --preset $(PRESET) -L cluster --no-tests=error
 	$(SAY_SKIPPED)
 
+test-plants: ## Plant each bug of shared/base/plants.def: the test that is there for it must find it
+	@sh cmake/deps.sh test
+	@$(IN_TURN) cmake --preset dev -Wno-dev
+	@$(IN_TURN) cmake --build --preset dev -j $(JOBS)
+	@$(WITH_MAKE) bash tests/plants/run.sh build/dev build/plants
+
 # Of release programs, at the rates of production.
 NIGHT := build/bench/bin
 test-night: export HERD_SECONDS ?= 600
@@ -55,6 +61,7 @@ test-night: ## Restarts, rotation, idle connections, a stopped API server, for H
 	@sh cmake/deps.sh test
 	@$(IN_TURN) cmake --preset bench -Wno-dev
 	@$(IN_TURN) cmake --build --preset bench -j $(JOBS) --target $(PROGRAMS) bench-programs
+	@bash tests/plants/absent.sh $(addprefix $(NIGHT)/,$(PROGRAMS))
 	@$(WITH_MAKE) bash tests/integration/suite_endurance.sh $(NIGHT) build/night/endurance
 	@$(WITH_MAKE) bash tests/cluster/suite_outage.sh $(NIGHT) build/night/outage
 	@$(WITH_MAKE) bash tests/cluster/suite_restart.sh $(NIGHT) build/night/restart

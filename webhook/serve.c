@@ -11,6 +11,7 @@
 #include "webhook/serve.h"
 
 #include "base/limits.h"
+#include "base/plant.h"
 #include "io/signal.h"
 #include "runtime/kubeconfig.h"
 #include "stack/policy_set.h"
@@ -138,8 +139,9 @@ static void begin_drain(struct serving *serving)
 {
     serving->draining = true;
     health_shutting_down(serving->health);
-    http_server_lame_duck(webhook_server_http(serving->server));
-    loop_timer_set(serving->drained, serving->options->drain_ms);
+    if (!PLANTED(NO_LAME_DUCK))
+        http_server_lame_duck(webhook_server_http(serving->server));
+    loop_timer_set(serving->drained, PLANTED(NO_DRAIN) ? 0 : serving->options->drain_ms);
 }
 
 /* The first signal begins the drain, a second one cuts it short. Logged once it is so. */

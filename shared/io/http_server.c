@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/plant.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -118,7 +119,7 @@ static struct http_server_options with_defaults(const struct http_server_options
     if (!all.request_ms)
         all.request_ms = LIMIT_REQUEST_TIME;
     if (!all.idle_ms)
-        all.idle_ms = LIMIT_IDLE_TIME;
+        all.idle_ms = PLANTED(IDLE_SHORT) ? LIMIT_IDLE_TIME / 2 : LIMIT_IDLE_TIME;
     if (!all.bodies_max)
         all.bodies_max = LIMIT_REVIEW_BODIES_ALL;
     if (!all.arena_budget)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # suite_endurance.sh: certificates and CAs of Herd's own rotate, and one of two replicas of the webhook is ended every 10 s,
-# while reviews come at a steady rate: no review fails, and a new certificate is served within a second.
+# while reviews come at a steady rate: no review fails, and a new certificate is served within a second. Meanwhile a
+# connection is idle for as long as an API server keeps one.
 #
 #   HERD_SECONDS   how long (60); make test-night: 600
 #   HERD_REVIEWS   reviews a second (100); make test-night: 500
@@ -46,6 +47,22 @@ port=$(port_of replica-1 port)
 start_replica 2
 endpoints 1 2
 
+# As an API server keeps them: 90 s without a word, and then it is used again. Of a server that nothing else is asked of.
+start_serving steady "$bin/herd-webhook" serve --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0 --log-format text \
+  --tls-cert-file "$state/certs-1/tls.crt" --tls-key-file "$state/certs-1/tls.key"
+coproc kept { exec openssl s_client -quiet -connect "127.0.0.1:$(port_of steady port)" -servername "$name" 2>/dev/null; }
+# answered: a request on that connection is.
+answered() {
+  local line
+  printf 'GET /readyz HTTP/1.1\r\nHost: %s\r\n\r\n' "$name" >&"${kept[1]}" || return 1
+  while read -r -t 5 line <&"${kept[0]}"; do
+    [[ $line != "HTTP/1.1 200"* ]] || return 0
+  done
+  return 1
+}
+answered || wrong "the first request was not answered"
+fell_idle=$SECONDS
+
 row "for $seconds s, $reviews reviews a second: replicas end every 10 s, certificates every 5 s, CAs every 20 s: no review fails"
 : >"$state/kubelet-1.out"
 : >"$state/kubelet-2.out"
@@ -85,3 +102,8 @@ slowest=$(tail -n 1 "$state/times")
 taken=$(wc -l <"$state/times")
 ((taken >= swaps)) || wrong "only $taken of two times $swaps certificates were taken"
 echo "  swaps=$swaps taken=$taken by both; median_ms=$(sed -n "$(((taken + 1) / 2))p" "$state/times") max_ms=$slowest"
+
+row "a connection that was idle for longer than an API server keeps one, 90 s, is still served"
+left=$((fell_idle + 91 - SECONDS))
+((left <= 0)) || pause "$left"
+answered 2>/dev/null || wrong "it was closed within $((SECONDS - fell_idle)) s"

@@ -1,0 +1,1 @@
+s/^    failurePolicy: Fail$/    failurePolicy: Ignore/

@@ -1,0 +1,1 @@
+/^      - name: not-being-deleted$/,/expression:/d
