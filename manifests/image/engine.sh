@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# engine.sh load|push TAR IMAGE:TAG: hand the image to whichever of docker, podman and buildah is there and answers.
+# engine.sh load|push TAR IMAGE:TAG: hand the image to whichever of docker, podman and buildah is there and answers, or to
+# ENGINE.
 #
-# To push, skopeo will do too: it needs no daemon and no store.
+# To push, skopeo is best: it needs no daemon and no store, and pushes the archive as it is, so that the registry's digest
+# is the one that `make image` says. The others' stores keep layers unpacked, and pack them their own way again.
 set -euo pipefail
 
 mode=${1:?load or push} tar=${2:?the image} name=${3:?its name and tag}
@@ -15,7 +17,9 @@ answers() {
 }
 
 engine=
-for candidate in ${ENGINE:-docker podman buildah}; do
+candidates="docker podman buildah"
+[ "$mode" != push ] || candidates="skopeo $candidates"
+for candidate in ${ENGINE:-$candidates}; do
   if command -v "$candidate" >/dev/null && answers "$candidate"; then
     engine=$candidate
     break
@@ -46,15 +50,17 @@ case $mode in
         exit 2
         ;;
     esac
-    if [ -n "$engine" ]; then
-      load
-      "$engine" push "$name"
-    elif command -v skopeo >/dev/null; then
-      skopeo copy "oci-archive:$tar" "docker://$name"
-    else
-      echo "engine.sh: no docker, podman, buildah or skopeo answers here; install one, or copy $tar to where one is" >&2
-      exit 1
-    fi
+    case $engine in
+      skopeo) skopeo copy "oci-archive:$tar" "docker://$name" ;;
+      ?*)
+        load
+        "$engine" push "$name"
+        ;;
+      *)
+        echo "engine.sh: no skopeo, docker, podman or buildah answers here; install one, or copy $tar to where one is" >&2
+        exit 1
+        ;;
+    esac
     ;;
   *) echo "engine.sh: '$mode' is neither load nor push" >&2; exit 2 ;;
 esac

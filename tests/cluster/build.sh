@@ -4,7 +4,7 @@
 # Each TOOL is a row of the table below. Its program comes from
 #   1. the folder KUBEBUILDER_ASSETS, where it is one of etcd, kube-apiserver, kubectl
 #   2. the cache: ${HERD_CLUSTER_CACHE}, else ${XDG_CACHE_HOME:-~/.cache}/herd/cluster
-#   3. `go build` of the module that tools/go.mod pins, into the cache
+#   3. `go build` of the module that tools/go.mod pins, or tools/TOOL/go.mod where there is one, into the cache
 # Ends with 77 (skipped), and one line that says what is missing, where Go or the modules cannot be had;
 # REQUIRE_CLUSTER=1 makes that a failure.
 set -euo pipefail
@@ -32,6 +32,7 @@ writers k8s.io/kubernetes ./writers
 liar k8s.io/kubernetes ./liar
 service k8s.io/kubernetes ./service
 charts k8s.io/kubernetes ./charts
+registry github.com/google/go-containerregistry .
 EOF
 }
 
@@ -47,15 +48,20 @@ skip() {
   exit 77
 }
 
-# version_of MODULE: as pinned. The file says it, so nothing needs Go when all is in the cache.
+# home_of TOOL: where its go.mod is.
+home_of() { if [ -e "$tools/$1/go.mod" ]; then echo "$tools/$1"; else echo "$tools"; fi; }
+
+# version_of TOOL MODULE: as pinned. The file says it, so nothing needs Go when all is in the cache.
 version_of() {
-  awk -v module="$1" '$1 == "require" { $0 = substr($0, index($0, $2)) }
-    $1 == module && $2 ~ /^v/ { print $2; exit }' "$tools/go.mod"
+  awk -v module="$2" '$1 == "require" { $0 = substr($0, index($0, $2)) }
+    $1 == module && $2 ~ /^v/ { print $2; exit }' "$(home_of "$1")/go.mod"
 }
 
 # key_of TOOL VERSION: changes with everything that the program is made of.
 key_of() {
-  local files=("$tools/go.mod" "$tools/go.sum")
+  local files home
+  home=$(home_of "$1")
+  files=("$home/go.mod" "$home/go.sum")
   [ ! -d "$tools/$1" ] || files+=("$tools/$1"/*.go)
   printf '%s-%s-%s' "$1" "$2" "$( (table | grep "^$1 " && cat "${files[@]}") | sha256sum | cut -c 1-12)"
 }
@@ -64,15 +70,15 @@ need_go() {
   command -v go >/dev/null 2>&1 ||
     skip "go is not installed, so $1 cannot be built (wanted: Go as in tests/cluster/tools/go.mod; or KUBEBUILDER_ASSETS)"
   local want
-  want=$(sed -n 's/^go //p' "$tools/go.mod")
-  (cd "$tools" && go list -m >/dev/null 2>&1) ||
+  want=$(sed -n 's/^go //p' "$(home_of "$1")/go.mod")
+  (cd "$(home_of "$1")" && go list -m >/dev/null 2>&1) ||
     skip "$(go version 2>&1 | head -n 1) cannot build $1, which wants Go $want or newer"
 }
 
 # compile TOOL PACKAGE LINKER-FLAGS PROGRAM
 compile() {
   local log=$4.log
-  (cd "$tools" && CGO_ENABLED=0 go build -mod=readonly -trimpath -buildvcs=false \
+  (cd "$(home_of "$1")" && CGO_ENABLED=0 go build -mod=readonly -trimpath -buildvcs=false \
     -ldflags "-s -w $3" -o "$4" "$2") >"$log" 2>&1 && rm -f "$log" && return
   tail -n 20 "$log" >&2
   rm -f "$4"
@@ -137,7 +143,7 @@ place() {
       fi
       ;;
   esac
-  version=$(version_of "$module")
+  version=$(version_of "$tool" "$module")
   flags=${flags//VERSION/$version}
   flags=${flags//MAJOR/$(cut -d . -f 1 <<<"${version#v}")}
   flags=${flags//MINOR/$(cut -d . -f 2 <<<"$version")}

@@ -135,6 +135,10 @@ stack-protector -fno-stack-protector
 FORTIFY -U_FORTIFY_SOURCE
 ROWS
 
+row "what the Dockerfile builds on is named by digest"
+is "$(sed -n 's/^ARG DEBIAN=//p' "$source/Dockerfile" | grep -vxE 'debian:bookworm-slim@sha256:[0-9a-f]{64}')" ""
+is "$(grep '^FROM ' "$source/Dockerfile" | cut -d ' ' -f 2 | sort -u | xargs)" '${DEBIAN} scratch'
+
 row "programs that were not built are asked for"
 mkdir -p "$state/none"
 if out=$(bash "$source/manifests/image/build.sh" "$state/none" "$state/three" herd 1 2>&1); then

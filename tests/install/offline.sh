@@ -157,5 +157,12 @@ awk '/^  - variable:/ { name = $3 } /^    default:/ { gsub(/"/, "", $2); print "
 helm template x "$form" | grep '^  ' >"$state/there"
 ok diff "$state/asked" "$state/there"
 
+row "the chart's icon is a picture in the chart, and in its package"
+icon=$(sed -n 's|^icon: file://||p' "$chart/Chart.yaml")
+ok head -c 400 "$chart/${icon:-none}"
+says '<svg xmlns="http://www.w3.org/2000/svg"'
+ok helm package "$chart" --destination "$state/packed"
+ok tar -tzf "$state/packed/herd-$version.tgz" "herd/$icon"
+
 row "helm finds nothing wrong with the chart"
 ok helm lint --strict "$chart"
