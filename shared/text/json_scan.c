@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "text/bytes.h"
 #include "text/json_index.h"
+#include "text/number.h"
 
 #include <stdio.h>
 
@@ -267,6 +268,7 @@ static int scan_number(struct scan *s)
 {
     struct json_node *node = add_node(s, JSON_NUMBER, offset(s));
     const char *start = s->at;
+    bool has_exponent = false;
 
     if (*s->at == '-')
         s->at++;
@@ -285,6 +287,7 @@ static int scan_number(struct scan *s)
     }
     if (s->at < s->end && (*s->at == 'e' || *s->at == 'E')) {
         node->flags = JSON_FLAG_FRACTION;
+        has_exponent = true;
         s->at++;
         if (s->at < s->end && (*s->at == '+' || *s->at == '-'))
             s->at++;
@@ -294,6 +297,9 @@ static int scan_number(struct scan *s)
     if ((size_t)(s->at - start) > s->limits->string_max)
         return fail_fmt(s, ERROR_TOO_LARGE, start, "a number of more than %zu bytes",
                         s->limits->string_max);
+    if ((has_exponent || s->at - start > NUMBER_DIGITS_SURE) &&
+        !number_fits(str_make(start, (size_t)(s->at - start))))
+        return fail_at(s, ERROR_SYNTAX, start, "a number beyond what 64 bit floating point holds");
     node->end = offset(s);
     return 0;
 }

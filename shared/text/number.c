@@ -1,6 +1,7 @@
 /* number.c: reading numbers without losing a digit. */
 #include "text/number.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 bool number_int64(struct str text, int64_t *ret_number)
@@ -128,4 +129,9 @@ double number_double(struct str text)
     }
     arena = arena_create(0);
     return strtod(str_z(arena, text), NULL);
+}
+
+bool number_fits(struct str text)
+{
+    return isfinite(number_double(text));
 }

@@ -8,6 +8,10 @@
 bool number_int64(struct str text, int64_t *ret_number);
 /* Rounded; a number too large for a double is infinite. */
 double number_double(struct str text);
+/* So many digits without an exponent are surely within a double's range. */
+enum { NUMBER_DIGITS_SURE = 300 };
+/* False for what is beyond that range: Go's decoders refuse it. */
+bool number_fits(struct str text);
 /* Equal by value, however long: 1 = 1.0 = 10e-1, 0 = -0. */
 bool number_equal(struct str a, struct str b);
 

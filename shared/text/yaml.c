@@ -165,11 +165,23 @@ static int apply_tag(struct reader *r, const yaml_char_t *tag, struct str text,
     node->kind = yaml_resolve(r->arena, text, &node->text);
     if (node->kind == YAML_UNREAL && want == YAML_NUMBER)
         return 0; /* refused below, in its own words */
-    if (node->kind != want ||
+    if ((node->kind == YAML_REAL ? YAML_NUMBER : node->kind) != want ||
         (is_tag(tag, TAG("int")) && str_find_char(node->text, '.', 0) >= 0))
         return fail_here(r, ERROR_SYNTAX, "\"%s\" is not what its tag %s says",
                          shown(r, text.at), shown(r, tag));
     return 0;
+}
+
+/* libyaml takes the '?' of [a? b] for a letter; goyaml, and so kubectl, for the sign of a key. What
+ * stands behind one at the end is not known here, so that is refused too. */
+static bool has_key_sign(const struct reader *r, struct str plain)
+{
+    if (!r->depth || !r->open[r->depth - 1]->flow)
+        return false;
+    for (size_t i = 0; i < plain.len; i++)
+        if (plain.at[i] == '?' && (i + 1 == plain.len || strchr(" \t\n", plain.at[i + 1])))
+            return true;
+    return false;
 }
 
 static int on_scalar(struct reader *r)
@@ -191,6 +203,10 @@ static int on_scalar(struct reader *r)
         if (apply_tag(r, tag, text, node) < 0)
             return -1;
     } else if (r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE) {
+        if (has_key_sign(r, text))
+            return fail_here(r, ERROR_SYNTAX,
+                             "a '?' at the end of a word within [] or {}; quote \"%s\"",
+                             shown(r, text.at));
         node->kind = yaml_resolve(r->arena, text, &node->text);
     }
     if (node->kind == YAML_UNREAL)
@@ -202,7 +218,7 @@ static int on_scalar(struct reader *r)
     return 0;
 }
 
-static int on_open(struct reader *r, enum yaml_node_kind kind, const yaml_char_t *tag,
+static int on_open(struct reader *r, enum yaml_node_kind kind, bool flow, const yaml_char_t *tag,
                    const yaml_char_t *anchor)
 {
     const char *own_tag = kind == YAML_MAPPING ? TAG("map") : TAG("seq");
@@ -217,6 +233,7 @@ static int on_open(struct reader *r, enum yaml_node_kind kind, const yaml_char_t
     if (name_anchor(r, anchor, node) < 0)
         return -1;
     place(r, node);
+    node->flow = flow;
     node->open = true;
     r->open[r->depth++] = node;
     return 0;
@@ -268,10 +285,14 @@ static int on_event(struct reader *r)
     case YAML_SCALAR_EVENT:
         return on_scalar(r);
     case YAML_SEQUENCE_START_EVENT:
-        return on_open(r, YAML_SEQUENCE, r->event.data.sequence_start.tag,
+        return on_open(r, YAML_SEQUENCE,
+                       r->event.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE,
+                       r->event.data.sequence_start.tag,
                        r->event.data.sequence_start.anchor);
     case YAML_MAPPING_START_EVENT:
-        return on_open(r, YAML_MAPPING, r->event.data.mapping_start.tag,
+        return on_open(r, YAML_MAPPING,
+                       r->event.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE,
+                       r->event.data.mapping_start.tag,
                        r->event.data.mapping_start.anchor);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
@@ -337,6 +358,8 @@ int yaml_read(struct arena *arena, struct str text, struct yaml_documents *ret_d
               struct error *err)
 {
     struct reader *r = arena_new(arena, struct reader);
+    /* Which libyaml passes over. */
+    ptrdiff_t inner_mark = str_find(text, STR("\n\xef\xbb\xbf"), 0);
     const char *nul = text.len ? memchr(text.at, '\0', text.len) : NULL;
 
     r->arena = arena;
@@ -349,6 +372,9 @@ int yaml_read(struct arena *arena, struct str text, struct yaml_documents *ret_d
                          LIMIT_YAML_TEXT);
     if (nul)
         return fail_at_offset(r, (size_t)(nul - text.at), "a NUL byte");
+    if (inner_mark >= 0)
+        return fail_at_offset(r, (size_t)inner_mark + 1,
+                              "a byte order mark that does not begin the text; remove it");
     if (!read_as_json(arena, text, &r->documents)) {
         if (!yaml_parser_initialize(&r->parser))
             mem_exhausted("YAML parser");

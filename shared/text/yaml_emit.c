@@ -71,6 +71,10 @@ static int check_key(struct emitter *e, const struct yaml_node *key)
         return 0;
     case YAML_NULL:
         return fail(e, ERROR_SYNTAX, key, "a key is missing or null; quote it if it is meant");
+    case YAML_REAL:
+        return fail(e, ERROR_SYNTAX, key,
+                    "a key that is a number with a fraction, an exponent or more than 64 bits has "
+                    "no one form; quote it");
     case YAML_UNREAL:
     case YAML_SEQUENCE:
     case YAML_MAPPING:
@@ -242,6 +246,7 @@ static int emit(struct emitter *e, const struct yaml_node *place)
     case YAML_NULL:
     case YAML_BOOL:
     case YAML_NUMBER:
+    case YAML_REAL:
     case YAML_UNREAL:
     case YAML_ALIAS:
         break;

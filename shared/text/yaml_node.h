@@ -8,6 +8,7 @@ enum yaml_node_kind {
     YAML_NULL,
     YAML_BOOL,
     YAML_NUMBER,
+    YAML_REAL, /* a number that goyaml reads as floating point */
     YAML_STRING,
     YAML_MERGE, /* the key "<<", plain */
     YAML_UNREAL, /* infinite or not a number: JSON has no word for it */
@@ -19,6 +20,7 @@ enum yaml_node_kind {
 struct yaml_node {
     enum yaml_node_kind kind;
     bool open; /* its end has not come yet */
+    bool flow; /* of a collection: it stands in brackets */
     uint32_t line, column;
     struct str text;          /* of a scalar: what JSON writes; of a string: without quotes */
     struct yaml_node *target; /* of an alias */
@@ -28,7 +30,7 @@ struct yaml_node {
     uint32_t count; /* elements or members */
 };
 
-/* What a plain scalar is: one of the first six kinds, and its JSON text. */
+/* What a plain scalar is: one of the first seven kinds, and its JSON text. */
 enum yaml_node_kind yaml_resolve(struct arena *arena, struct str plain, struct str *ret_text);
 
 /* "line L, column C: ...". Always -1. */

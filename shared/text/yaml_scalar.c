@@ -4,8 +4,9 @@
  * yes, no, on, off, y and n are booleans (kubernetes-sigs/yaml, goyaml.v2/resolve.go,
  * resolveMapList; yaml.go says so in the comment on Unmarshal). Numbers are Go's: 0x1F,
  * 0o17, 0b11, 017 for octal and underscores anywhere. Timestamps stay strings. Beyond
- * goyaml, nothing is rounded: a decimal number keeps all its digits, and one beyond a
- * double's range stays a number. */
+ * goyaml, nothing is rounded: a decimal number keeps all its digits. One beyond a double's range
+ * is a string. */
+#include "text/number.h"
 #include "text/yaml_node.h"
 
 struct word {
@@ -225,34 +226,54 @@ static bool is_json_integer(struct str plain)
 {
     size_t sign = plain.at[0] == '-';
 
-    return plain.len > sign && digits_at(plain, sign) == plain.len - sign &&
-           (plain.at[sign] != '0' || plain.len == sign + 1);
+    return plain.len > sign && plain.len <= NUMBER_DIGITS_SURE &&
+           digits_at(plain, sign) == plain.len - sign && (plain.at[sign] != '0' || plain.len == 1);
 }
 
-static bool number_from(struct arena *arena, struct str plain, struct str *ret_text)
+/* 0, 000, 0x0: an integer, which has no sign; unlike 0.0. */
+static bool is_whole_zero(struct str digits)
 {
-    if (is_json_integer(plain)) {
-        *ret_text = plain;
-        return true;
-    }
+    uint64_t number;
+
+    return str_eq(digits, STR("0")) || (based_integer(digits, &number) && number == 0);
+}
+
+static enum yaml_node_kind integer(struct str text)
+{
+    int64_t number;
+
+    return number_int64(text, &number) ? YAML_NUMBER : YAML_REAL;
+}
+
+/* YAML_STRING if it is none. */
+static enum yaml_node_kind number_from(struct arena *arena, struct str plain, struct str *ret_text)
+{
+    *ret_text = plain;
+    if (is_json_integer(plain))
+        return integer(plain);
 
     struct strbuf out = strbuf_new(arena, plain.len + 24);
     struct str text = plain.at[0] == '.' ? plain : without_underscores(arena, plain);
     bool negative = text.at[0] == '-';
     struct str digits = str_slice(text, negative || text.at[0] == '+', text.len);
     struct decimal decimal;
+    bool whole = is_whole_zero(digits);
     uint64_t number;
 
-    if (negative)
+    if (negative && !whole)
         strbuf_char(&out, '-');
-    if (based_integer(digits, &number))
+    if (based_integer(digits, &number)) {
         strbuf_u64(&out, number);
-    else if (decimal_from(digits, &decimal))
+        whole = true;
+    } else if (decimal_from(digits, &decimal)) {
         put_decimal(&decimal, &out);
-    else
-        return false;
+    } else {
+        return YAML_STRING;
+    }
+    if (!number_fits(strbuf_str(&out)))
+        return YAML_STRING;
     *ret_text = strbuf_str(&out);
-    return true;
+    return whole ? integer(*ret_text) : YAML_REAL;
 }
 
 enum yaml_node_kind yaml_resolve(struct arena *arena, struct str plain, struct str *ret_text)
@@ -266,9 +287,8 @@ enum yaml_node_kind yaml_resolve(struct arena *arena, struct str plain, struct s
             return words[i].kind;
         }
     }
-    if (((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.') &&
-        number_from(arena, plain, ret_text))
-        return YAML_NUMBER;
+    if ((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.')
+        return number_from(arena, plain, ret_text);
     *ret_text = plain;
     return YAML_STRING;
 }

@@ -23,7 +23,7 @@ static const char *const words[] = {
 
 static const char *const numbers[] = {
     "0", "-0", "1", "-17", "9007199254740993", "0.10", "1e3", "1E-7", "12345678901234567890123", "-1.5e+300",
-    "1e400", "100000000000000000000000000000e-10",
+    "1e-400", "100000000000000000000000000000e-10",
 };
 
 static struct str any_word(struct rng *rng)
