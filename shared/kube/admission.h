@@ -22,6 +22,7 @@ struct admission_request {
     struct str name;
     struct str namespace_;
     enum admission_operation operation;
+    struct str operation_name;
     struct str username;
     struct str user_uid;
     struct json groups;
@@ -31,7 +32,8 @@ struct admission_request {
     bool dry_run;
 };
 
-/* -1: not an AdmissionReview v1 with a request that has uid, resource and operation. */
+/* -1: not an AdmissionReview v1 with a request that has uid, resource and operation, or a member of
+ * it is of another type than there. */
 int admission_read(struct arena *arena, struct str body, struct admission_request *ret_request,
                    struct error *err);
 

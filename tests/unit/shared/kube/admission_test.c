@@ -47,6 +47,15 @@ static void refuses_what_is_no_review(void **state)
         { REVIEW("{" RESOURCE ",\"operation\":\"CREATE\"}"), "request.uid" },
         { REVIEW("{\"uid\":\"u\",\"operation\":\"CREATE\"}"), "request.resource" },
         { REVIEW("{\"uid\":\"u\"," RESOURCE ",\"operation\":\"create\"}"), "request.operation" },
+        { REVIEW("{\"uid\":7," RESOURCE ",\"operation\":\"CREATE\"}"), "request.uid" },
+        { REVIEW("{\"uid\":\"u\",\"resource\":[],\"operation\":\"CREATE\"}"), "request.resource" },
+        { REVIEW("{\"uid\":\"u\"," RESOURCE ",\"operation\":\"CREATE\",\"dryRun\":\"no\"}"), "request.dryRun" },
+        { REVIEW("{\"uid\":\"u\"," RESOURCE ",\"operation\":\"CREATE\",\"userInfo\":{\"username\":7}}"),
+          "request.userInfo.username" },
+        { REVIEW("{\"uid\":\"u\"," RESOURCE ",\"operation\":\"CREATE\",\"userInfo\":{\"groups\":[\"a\",7]}}"),
+          "request.userInfo.groups" },
+        { REVIEW("{\"uid\":\"u\"," RESOURCE ",\"operation\":\"CREATE\",\"userInfo\":{\"extra\":{\"a\":\"b\"}}}"),
+          "request.userInfo.extra" },
         { REVIEW("{\"uid\":\"u\",\"uid\":\"v\"," RESOURCE ",\"operation\":\"CREATE\"}"), "" },
     };
 
