@@ -1,26 +1,55 @@
 #!/usr/bin/env bash
-# run.sh SECONDS: every fuzz target for so long, two at a time, from its corpus; finds stay in build/fuzz/finds/.
+# run.sh SECONDS [NAME...]: every fuzz target, or those named, for so long, as many at a time as there are processors,
+# each from its corpus and with its words; finds stay in build/fuzz/finds/.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
+shift || true
+programs=${FUZZ_PROGRAMS:-build/fuzz/tests/fuzz}
 finds=build/fuzz/finds
 mkdir -p "$finds"
+
+# Which of tests/fuzz/dictionary/ a target knows; `fields` stands for the names and words of the tables.
+dictionaries() {
+  case $1 in
+    json) echo json ;;
+    yaml) echo yaml fields ;;
+    patch) echo json patch ;;
+    selector) echo json selector ;;
+    labels) echo labels ;;
+    stack) echo json selector stack fields ;;
+    review) echo json selector stack review fields ;;
+  esac
+}
+
+words() {
+  local dictionary
+  for dictionary in $(dictionaries "$1"); do
+    if [ "$dictionary" = fields ]; then
+      sed -nE 's/^(FIELD|WORD)\([^"]*"([^"]+)".*/"\\"\2\\""/p' shared/stack/*fields.def | sort -u
+    else
+      cat "tests/fuzz/dictionary/$dictionary"
+    fi
+  done
+}
 
 one() {
   local target=$1 name=${1##*/fuzz-} grown
   grown=$(mktemp -d)
+  words "$name" >"$grown.words"
   if "$target" -max_total_time="$seconds" -artifact_prefix="$finds/$name-" -print_final_stats=1 \
-    "$grown" "tests/fuzz/corpus/$name" >"$finds/$name.log" 2>&1; then
+    -dict="$grown.words" "$grown" "tests/fuzz/corpus/$name" >"$finds/$name.log" 2>&1; then
     printf '%-12s %s runs, no crash\n' "$name" "$(awk '/number_of_executed_units/ {print $2}' "$finds/$name.log")"
   else
     tail -n 20 "$finds/$name.log" >&2
     printf '%-12s CRASHED; the input is in %s/\n' "$name" "$finds" >&2
-    rm -rf "$grown"
+    rm -rf "$grown" "$grown.words"
     return 1
   fi
-  rm -rf "$grown"
+  rm -rf "$grown" "$grown.words"
 }
-export -f one
+export -f one words dictionaries
 export seconds finds
-find build/fuzz/tests/fuzz -maxdepth 1 -name 'fuzz-*' -type f -executable -print0 | sort -z |
-  xargs -0 -n 1 -P "$(nproc)" bash -c 'one "$0"'
+find "$programs" -maxdepth 1 -name 'fuzz-*' -type f -executable | sort |
+  { [ $# = 0 ] && cat || grep -E "/fuzz-($(IFS='|' && echo "$*"))\$"; } |
+  xargs -r -d '\n' -n 1 -P "$(nproc)" bash -c 'one "$0"'

@@ -78,6 +78,9 @@ struct review_examples review_examples_read(struct arena *arena)
 #define CHARTS(charts) "{\"targets\":{\"clusterIds\":[\"c-m-1\"]},\"charts\":" charts "}"
 #define CHART(more) "{\"name\":\"a\",\"repo\":\"https://x.io\",\"version\":\"1.2.3\"" more "}"
 
+#define TEN(text) text text text text text text text text text text
+#define DEEPER_THAN_READ TEN(TEN("[")) TEN("[[[")
+
 static const char *const hostile_objects[] = {
     "null",
     "[]",
@@ -111,8 +114,7 @@ static const char *const hostile_objects[] = {
                                  "[\"c-1\"]},\"charts\":[" CHART("") "]}"),
     "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"kind\":\"Pod\"}",
     "{\"apiVersion\":\"herd.suse.com/v2\",\"kind\":\"Stack\"}",
-    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
-    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+    DEEPER_THAN_READ,
 };
 
 static const char *const operations[] = { "CREATE", "CREATE", "UPDATE", "UPDATE", "UPDATE", "DELETE", "CONNECT", "" };
