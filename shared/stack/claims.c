@@ -1,0 +1,248 @@
+/* claims.c: what is claimed, and whether two claims can meet. */
+#include "stack/claims.h"
+
+#include "base/map.h"
+#include "stack/fields.h"
+
+#include <stdlib.h>
+
+/* --- of a Stack --- */
+
+static int compare_ids(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static struct claim_place place_of(struct arena *arena, const struct label_selector *selector,
+                                   const struct str_list *ids)
+{
+    struct claim_place place = {
+        .by_selector = !label_selector_is_empty(selector),
+        .selector = label_selector_compile(arena, selector),
+        .ids = str_list_new(arena, ids->count),
+    };
+
+    place.everywhere = !place.by_selector && ids->count == 0;
+    for (uint32_t i = 0; i < ids->count; i++)
+        str_list_push(&place.ids, ids->items[i]);
+    if (place.ids.count)
+        qsort(place.ids.items, place.ids.count, sizeof(struct str), compare_ids);
+    return place;
+}
+
+/* Exactly one of ids and selector, and whole: else validation refuses the Stack. */
+static bool says_where(const struct stack_spec *spec)
+{
+    const struct stack_targets *targets = &spec->targets;
+    bool selector = STACK_GIVEN(targets, ROW_stack_targets_selector);
+    bool ids = STACK_GIVEN(targets, ROW_stack_targets_cluster_ids);
+
+    if ((spec->given | targets->given | targets->selector.given) & FIELD_BROKEN || selector == ids)
+        return false;
+    return ids ? targets->cluster_ids.count > 0 : !label_selector_is_empty(&targets->selector);
+}
+
+static struct u32_list skipped_by(struct arena *arena, const struct stack_override *override,
+                                  const struct map *charts)
+{
+    struct u32_list skipped = u32_list_new(arena, 0);
+
+    for (uint32_t i = 0; i < override->charts.count; i++) {
+        const struct chart_override *said = &override->charts.items[i];
+        uintptr_t chart = (uintptr_t)map_get(charts, said->name);
+
+        if (said->skip && chart)
+            u32_list_push(&skipped, (uint32_t)(chart - 1));
+    }
+    return skipped;
+}
+
+static void add_skips(struct claims *claims, struct arena *arena, const struct stack_spec *spec)
+{
+    struct map *charts = map_new(arena, spec->overrides.count ? spec->charts.count : 0);
+
+    for (uint32_t i = 0; spec->overrides.count && i < spec->charts.count; i++)
+        map_put(charts, spec->charts.items[i].name, (void *)(uintptr_t)(i + 1));
+    for (uint32_t i = 0; i < spec->overrides.count; i++) {
+        const struct stack_override *override = &spec->overrides.items[i];
+        struct u32_list skipped = skipped_by(arena, override, charts);
+
+        if (skipped.count)
+            claim_skips_push(&claims->skips,
+                             (struct claim_skip){
+                                 place_of(arena, &override->selector, &override->cluster_ids),
+                                 skipped });
+    }
+}
+
+struct claims claims_of(struct arena *arena, const struct stack *stack)
+{
+    const struct stack_spec *spec = &stack->spec;
+    struct claims claims = {
+        .deleting = stack->meta.deletion_timestamp.len > 0,
+        .releases = str_list_new(arena, spec->charts.count),
+        .skips = claim_skips_new(arena, 0),
+    };
+
+    if (!says_where(spec))
+        return claims;
+    claims.targets = place_of(arena, &spec->targets.selector, &spec->targets.cluster_ids);
+    for (uint32_t i = 0; i < spec->charts.count; i++) {
+        const struct chart *chart = &spec->charts.items[i];
+        struct strbuf release =
+            strbuf_new(arena, chart->namespace_.len + chart->release_name.len + 2);
+
+        strbuf_put(&release, chart->namespace_);
+        strbuf_char(&release, '/');
+        strbuf_put(&release, chart->release_name);
+        str_list_push(&claims.releases, strbuf_str(&release));
+    }
+    add_skips(&claims, arena, spec);
+    return claims;
+}
+
+int64_t claims_find(const struct claims *claims, struct str release)
+{
+    for (uint32_t i = 0; i < claims->releases.count; i++)
+        if (str_eq(claims->releases.items[i], release))
+            return i;
+    return -1;
+}
+
+/* --- whether two meet --- */
+
+static bool place_names(const struct claim_place *place, struct str id)
+{
+    const struct str_list *ids = &place->ids;
+
+    return place->everywhere ||
+           (ids->count && bsearch(&id, ids->items, ids->count, sizeof(id), compare_ids));
+}
+
+/* `cluster` NULL: its labels are not known. */
+static bool place_has(const struct claim_place *place, struct str id,
+                      const struct fact_cluster *cluster)
+{
+    return place_names(place, id) ||
+           (cluster && place->by_selector && selector_matches(&place->selector, cluster->labels));
+}
+
+static bool skips(const struct claim_skip *skip, uint32_t release)
+{
+    for (uint32_t i = 0; i < skip->releases.count; i++)
+        if (skip->releases.items[i] == release)
+            return true;
+    return false;
+}
+
+static bool is_claimed(const struct claims *claims, uint32_t release, struct str id,
+                       const struct fact_cluster *cluster)
+{
+    if (!place_has(&claims->targets, id, cluster))
+        return false;
+    for (uint32_t i = 0; i < claims->skips.count; i++)
+        if (skips(&claims->skips.items[i], release) &&
+            place_has(&claims->skips.items[i].where, id, cluster))
+            return false;
+    return true;
+}
+
+bool claims_on(const struct claims *claims, uint32_t release, const struct fact_cluster *cluster)
+{
+    return !(cluster->internal && claims->targets.by_selector) &&
+           is_claimed(claims, release, cluster->id, cluster);
+}
+
+bool claims_by_id(const struct claims *claims, uint32_t release, struct str cluster_id)
+{
+    return is_claimed(claims, release, cluster_id, NULL);
+}
+
+/* A cluster that both choose and neither skips satisfies the requirements of both, and of each
+ * skipping selector breaks at least one. Broken, a requirement is again one, so for each of them
+ * one is broken in turn until all requirements together can be satisfied. */
+struct meeting {
+    struct arena *arena;
+    struct selector wanted;
+    const struct selector **skipping;
+    uint32_t skip_count;
+    uint32_t tries_left; /* then they are taken to meet: who looks further is only warned */
+};
+
+enum { MEETING_TRIES = 256 };
+
+static enum selector_operator broken(enum selector_operator op)
+{
+    switch (op) {
+    case SELECTOR_IN:
+        return SELECTOR_NOT_IN;
+    case SELECTOR_NOT_IN:
+        return SELECTOR_IN;
+    case SELECTOR_EXISTS:
+        return SELECTOR_DOES_NOT_EXIST;
+    case SELECTOR_DOES_NOT_EXIST:
+        return SELECTOR_EXISTS;
+    }
+    return op;
+}
+
+static bool can_be(struct meeting *meeting, uint32_t skip)
+{
+    struct selector *wanted = &meeting->wanted;
+
+    if (meeting->tries_left == 0)
+        return true;
+    meeting->tries_left--;
+    if (!selector_intersects(meeting->arena, wanted, wanted))
+        return false;
+    if (skip == meeting->skip_count)
+        return true;
+
+    const struct selector *skipping = meeting->skipping[skip];
+    uint32_t before = wanted->all.count;
+
+    for (uint32_t i = 0; i < skipping->all.count; i++) {
+        const struct selector_requirement *one = &skipping->all.items[i];
+
+        selector_add(wanted, one->key, broken(one->op), one->values);
+        if (can_be(meeting, skip + 1))
+            return true;
+        wanted->all.count = before;
+    }
+    return false;
+}
+
+/* Ids leave other clusters alone, so they take no part. False: skipped everywhere. */
+static bool add_side(struct meeting *meeting, const struct claims *claims, uint32_t release)
+{
+    const struct selector *selector = &claims->targets.selector;
+
+    for (uint32_t i = 0; i < selector->all.count; i++)
+        selector_requirements_push(&meeting->wanted.all, selector->all.items[i]);
+    for (uint32_t i = 0; i < claims->skips.count; i++) {
+        const struct claim_skip *skip = &claims->skips.items[i];
+
+        if (!skips(skip, release))
+            continue;
+        if (skip->where.everywhere)
+            return false;
+        if (skip->where.by_selector)
+            meeting->skipping[meeting->skip_count++] = &skip->where.selector;
+    }
+    return true;
+}
+
+bool claims_can_meet(struct arena *arena, const struct claims *a, uint32_t release_of_a,
+                     const struct claims *b, uint32_t release_of_b)
+{
+    struct meeting meeting = {
+        .arena = arena,
+        .wanted = selector_new(arena),
+        .skipping = arena_array(arena, const struct selector *, a->skips.count + b->skips.count),
+        .tries_left = MEETING_TRIES,
+    };
+
+    return a->targets.by_selector && b->targets.by_selector &&
+           add_side(&meeting, a, release_of_a) && add_side(&meeting, b, release_of_b) &&
+           can_be(&meeting, 0);
+}

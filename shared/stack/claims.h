@@ -1,0 +1,56 @@
+/* claims.h: which releases a Stack claims, and where: what no two Stacks can both have.
+ *
+ * A claim is a release, "namespace/releaseName", on the clusters that the Stack targets, less those
+ * where an override skips the chart. It can be packed into a few bytes, so that the claims of many
+ * Stacks are known at once. A Stack that does not say which clusters it means claims nothing. Pure;
+ * all in the arena. */
+#ifndef HERD_STACK_CLAIMS_H
+#define HERD_STACK_CLAIMS_H
+
+#include "stack/facts.h"
+#include "stack/stack.h"
+
+/* Some clusters: by id, by what they are like, or all of them. */
+struct claim_place {
+    bool everywhere;
+    bool by_selector;
+    struct selector selector;
+    struct str_list ids; /* sorted */
+};
+
+/* Where an override leaves charts out. */
+struct claim_skip {
+    struct claim_place where;
+    struct u32_list releases; /* indexes into claims.releases */
+};
+LIST_DEFINE(claim_skips, struct claim_skip)
+
+struct claims {
+    bool deleting; /* it still claims all until it is gone */
+    struct claim_place targets;
+    struct str_list releases; /* of spec.charts[i]: "namespace/releaseName" */
+    struct claim_skips skips;
+};
+
+/* Of a defaulted Stack. */
+struct claims claims_of(struct arena *arena, const struct stack *stack);
+
+/* To bytes and back; the strings of what is read borrow from the bytes. What claims_pack did not
+ * write is read as far as it goes. */
+void claims_pack(const struct claims *claims, struct strbuf *out);
+struct claims claims_read(struct arena *arena, struct str packed);
+
+/* The index of a release, or -1. */
+int64_t claims_find(const struct claims *claims, struct str release);
+
+/* Whether the release is claimed on a cluster that there is. */
+bool claims_on(const struct claims *claims, uint32_t release, const struct fact_cluster *cluster);
+/* And on one of which only the id is known: no selector chooses or skips it. */
+bool claims_by_id(const struct claims *claims, uint32_t release, struct str cluster_id);
+
+/* Whether some cluster, of whatever labels, could be chosen by the selectors of both for one
+ * release. False if either goes by ids: those are clusters that either are there or are not. */
+bool claims_can_meet(struct arena *arena, const struct claims *a, uint32_t release_of_a,
+                     const struct claims *b, uint32_t release_of_b);
+
+#endif

@@ -1,0 +1,262 @@
+/* claims_property_test.c: laws of what Stacks claim, against asking every cluster that could be.
+ *
+ * Labels a and b may be absent, one of three named values, or one that nobody names: those are all
+ * clusters that selectors over a and b can tell apart.
+ *
+ * HERD_CASES sets how many cases each law gets; a failure prints its HERD_SEED. */
+#include "support/rows.h"
+
+#include "base/rng.h"
+#include "stack/claims.h"
+#include "stack/decode.h"
+#include "stack/default.h"
+#include "stack/release.h"
+#include "support/stack_builder.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { VALUES = 5, CLUSTERS = VALUES * VALUES, CHARTS = 2 };
+
+static const char *const values[VALUES] = { NULL, "1", "2", "3", "other" };
+
+static uint64_t number_from(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static void for_each_case(void (*law)(struct arena *arena, struct rng *rng, const char *seed))
+{
+    uint64_t only = number_from("HERD_SEED", 0);
+    uint64_t cases = only ? 1 : number_from("HERD_CASES", 3000);
+
+    for (uint64_t i = 1; i <= cases; i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        uint64_t seed = only ? only : i;
+        struct rng rng = rng_from_seed(seed);
+
+        law(arena, &rng, str_fmt(arena, "HERD_SEED=%" PRIu64, seed).at);
+    }
+}
+
+/* --- everything that can be --- */
+
+static struct fact_cluster cluster_at(struct arena *arena, int i)
+{
+    const char *a = values[i % VALUES], *b = values[i / VALUES];
+    struct str labels = str_fmt(arena, "{%s%s%s%s%s%s%s}", a ? "\"a\":\"" : "", a ? a : "",
+                                a ? "\"" : "", a && b ? "," : "", b ? "\"b\":\"" : "", b ? b : "",
+                                b ? "\"" : "");
+
+    return (struct fact_cluster){ .id = str_fmt(arena, "c-%d", i),
+                                  .labels = test_json(arena, labels) };
+}
+
+/* --- generated Stacks --- */
+
+static void put_requirement(struct strbuf *out, struct rng *rng)
+{
+    static const char *const operators[] = { "In", "NotIn", "Exists", "DoesNotExist" };
+    uint64_t op = rng_below(rng, 4);
+
+    strbuf_fmt(out, "{\"key\":\"%s\",\"operator\":\"%s\"", rng_below(rng, 2) ? "a" : "b",
+               operators[op]);
+    if (op < 2) {
+        strbuf_fmt(out, ",\"values\":[\"%s\"", values[1 + rng_below(rng, 3)]);
+        if (rng_below(rng, 2))
+            strbuf_fmt(out, ",\"%s\"", values[1 + rng_below(rng, 3)]);
+        strbuf_char(out, ']');
+    }
+    strbuf_char(out, '}');
+}
+
+/* "selector":{...} or "clusterIds":[...] */
+static void put_place(struct strbuf *out, struct rng *rng, uint32_t selectors_in_ten)
+{
+    uint64_t count = 1 + rng_below(rng, 3);
+    bool by_selector = rng_below(rng, 10) < selectors_in_ten;
+
+    strbuf_put(out, by_selector ? STR("\"selector\":{\"matchExpressions\":[")
+                                : STR("\"clusterIds\":["));
+    for (uint64_t i = 0; i < count; i++) {
+        if (i)
+            strbuf_char(out, ',');
+        if (by_selector)
+            put_requirement(out, rng);
+        else
+            strbuf_fmt(out, "\"c-%u\"", (unsigned)rng_below(rng, CLUSTERS + 3));
+    }
+    strbuf_put(out, by_selector ? STR("]}") : STR("]"));
+}
+
+static const struct stack *generate(struct arena *arena, struct rng *rng, uint32_t selectors_in_ten)
+{
+    struct stack_builder b = a_stack(arena);
+    struct strbuf targets = strbuf_new(arena, 64), overrides = strbuf_new(arena, 64);
+    struct problems problems = problems_new(arena);
+
+    strbuf_char(&targets, '{');
+    put_place(&targets, rng, selectors_in_ten);
+    strbuf_char(&targets, '}');
+    with_targets(&b, strbuf_str(&targets).at);
+    with_chart(&b, "x", "");
+    with_chart(&b, "y", "");
+    strbuf_lit(&overrides, "\"overrides\":[");
+    for (uint64_t i = 0, count = rng_below(rng, 4); i < count; i++) {
+        strbuf_put(&overrides, i ? STR(",{") : STR("{"));
+        put_place(&overrides, rng, selectors_in_ten);
+        strbuf_fmt(&overrides, ",\"charts\":[{\"name\":\"%s\",\"skip\":%s}]}",
+                   rng_below(rng, 3) ? "x" : "y", rng_below(rng, 5) ? "true" : "false");
+    }
+    strbuf_char(&overrides, ']');
+    with_spec(&b, strbuf_str(&overrides).at);
+    return stack_default(arena, stack_decode(arena, stack_json(&b), &problems), NULL);
+}
+
+/* --- laws --- */
+
+static const struct base_values no_values = { .json = STR_INIT("{}"), .config_json = STR_INIT("{}") };
+
+/* What the controller would put there. */
+static bool is_deployed(struct arena *arena, const struct stack *stack, uint32_t chart,
+                        const struct fact_cluster *cluster)
+{
+    const struct stack_targets *targets = &stack->spec.targets;
+    struct selector selector = label_selector_compile(arena, &targets->selector);
+    struct desired_release desired;
+    struct error err;
+
+    if (targets->cluster_ids.count ? !str_list_has(&targets->cluster_ids, cluster->id)
+                                   : !selector_matches(&selector, cluster->labels))
+        return false;
+    assert_int_equal(release_desire(arena, stack, chart, cluster->id, cluster->labels, &no_values,
+                                    &desired, &err), 0);
+    return !desired.skip;
+}
+
+static void claimed_is_what_is_deployed(struct arena *arena, struct rng *rng, const char *seed)
+{
+    const struct stack *stack = generate(arena, rng, 5);
+    struct claims claims = claims_of(arena, stack);
+
+    rows_expect_int(seed, claims.releases.count, CHARTS);
+    for (int i = 0; i < CLUSTERS; i++) {
+        struct fact_cluster cluster = cluster_at(arena, i);
+
+        for (uint32_t k = 0; k < CHARTS; k++)
+            rows_expect_int(seed, claims_on(&claims, k, &cluster),
+                            is_deployed(arena, stack, k, &cluster));
+    }
+}
+
+/* Exactly: no warning in vain, and none that is missing. */
+static void selectors_meet_if_some_cluster_could(struct arena *arena, struct rng *rng,
+                                                 const char *seed)
+{
+    struct claims a = claims_of(arena, generate(arena, rng, 9));
+    struct claims b = claims_of(arena, generate(arena, rng, 9));
+    bool by_selectors = a.targets.by_selector && b.targets.by_selector;
+
+    for (uint32_t k = 0; k < CHARTS; k++) {
+        bool some = false;
+
+        for (int i = 0; i < CLUSTERS && by_selectors; i++) {
+            struct fact_cluster cluster = cluster_at(arena, i);
+
+            cluster.id = STR("c-new"); /* whose id no override names */
+            some = some || (claims_on(&a, k, &cluster) && claims_on(&b, k, &cluster));
+        }
+        rows_expect_int(seed, claims_can_meet(arena, &a, k, &b, k), some);
+        rows_expect_int(seed, claims_can_meet(arena, &b, k, &a, k), some);
+    }
+}
+
+static void packed_says_the_same(struct arena *arena, struct rng *rng, const char *seed)
+{
+    struct claims claims = claims_of(arena, generate(arena, rng, 5));
+    struct strbuf packed = strbuf_new(arena, 64), again = strbuf_new(arena, 64);
+
+    claims.deleting = rng_below(rng, 2);
+    claims_pack(&claims, &packed);
+
+    struct claims read = claims_read(arena, strbuf_str(&packed));
+
+    claims_pack(&read, &again);
+    rows_expect_str(seed, strbuf_str(&again), strbuf_str(&packed));
+    rows_expect_int(seed, read.deleting, claims.deleting);
+    rows_expect_int(seed, read.targets.by_selector, claims.targets.by_selector);
+    for (uint32_t k = 0; k < CHARTS; k++) {
+        rows_expect_int(seed, claims_find(&read, claims.releases.items[k]), k);
+        for (int i = 0; i < CLUSTERS; i++) {
+            struct fact_cluster cluster = cluster_at(arena, i);
+
+            rows_expect_int(seed, claims_on(&read, k, &cluster), claims_on(&claims, k, &cluster));
+        }
+    }
+}
+
+/* Whatever the bytes are, reading ends within them. */
+static void other_bytes_are_read_as_far_as_they_go(struct arena *arena, struct rng *rng,
+                                                   const char *seed)
+{
+    struct claims claims = claims_of(arena, generate(arena, rng, 5));
+    struct strbuf packed = strbuf_new(arena, 64);
+
+    (void)seed;
+    claims_pack(&claims, &packed);
+    for (size_t i = 0; i < packed.len; i++)
+        if (rng_below(rng, 8) == 0)
+            packed.at[i] = (char)rng_below(rng, 256);
+
+    /* A copy of just these bytes, so that a read behind them is noticed. */
+    size_t len = rng_below(rng, packed.len + 1);
+    char *bytes = malloc(len ? len : 1);
+
+    memcpy(bytes, packed.at, len);
+    claims = claims_read(arena, str_make(bytes, len));
+    for (int i = 0; i < CLUSTERS; i++) {
+        struct fact_cluster cluster = cluster_at(arena, i);
+
+        for (uint32_t k = 0; k < claims.releases.count; k++)
+            claims_on(&claims, k, &cluster);
+    }
+    free(bytes);
+}
+
+static void what_is_claimed(void **state)
+{
+    (void)state;
+    for_each_case(claimed_is_what_is_deployed);
+}
+
+static void what_can_meet(void **state)
+{
+    (void)state;
+    for_each_case(selectors_meet_if_some_cluster_could);
+}
+
+static void what_is_packed(void **state)
+{
+    (void)state;
+    for_each_case(packed_says_the_same);
+}
+
+static void what_others_wrote(void **state)
+{
+    (void)state;
+    for_each_case(other_bytes_are_read_as_far_as_they_go);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_claimed),
+        cmocka_unit_test(what_can_meet),
+        cmocka_unit_test(what_is_packed),
+        cmocka_unit_test(what_others_wrote),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
