@@ -1,8 +1,8 @@
 /* facts.c: informers of Rancher's clusters, of Stacks and of StackPolicies, in one thread.
  *
  * Of clusters names and labels are kept; each burst of changes makes one new snapshot. Of
- * Stacks it is names and dependsOn, in a table that all snapshots share. While either cannot be
- * read, what was known of it stays; before it was read once, and of Stacks beyond
+ * Stacks it is names, dependsOn and claims, in a table that all snapshots share. While either
+ * cannot be read, what was known of it stays; before it was read once, and of Stacks beyond
  * LIMIT_FACT_STACKS bytes, nothing is known (facts.clusters_known is false, facts.stacks.get is
  * NULL). Of policies, not to know them is not the same as none: until they were read once,
  * facts.policies_pending holds judgement up, unless the API server says that there is no such
@@ -168,6 +168,13 @@ static void add_policies(struct fact_source *source, struct fact_snapshot *snaps
     snapshot->facts.policies = snapshot->policies;
 }
 
+/* The table goes with the last snapshot that has it. */
+static void forget_stacks(struct fact_source *source)
+{
+    known_stacks_unref(source->known_stacks);
+    source->known_stacks = NULL;
+}
+
 static void rebuild(void *context)
 {
     struct fact_source *source = context;
@@ -179,6 +186,8 @@ static void rebuild(void *context)
     snapshot->facts.clusters_known = informer_synced(source->clusters);
     while (snapshot->facts.clusters_known && kube_cache_next(cache, &cursor, &object))
         add_cluster(snapshot, object);
+    if (source->too_many_stacks)
+        forget_stacks(source);
     if (stacks_are_known(source)) {
         snapshot->stacks = known_stacks_ref(source->known_stacks);
         snapshot->facts.stacks = known_stacks_facts(snapshot->stacks);
@@ -236,8 +245,8 @@ static void give_up_stacks(struct fact_source *source)
 {
     source->too_many_stacks = true;
     log_warn(source->log,
-             "too many Stacks to know them all: nothing is said of cycles among them; the "
-             "controller still tells them",
+             "too many Stacks to know them all: nothing is said of cycles among them, nor of "
+             "releases that two of them claim; the controller still tells both",
              LOG_INT("bytes_max", LIMIT_FACT_STACKS));
     schedule(source);
 }
@@ -256,9 +265,12 @@ static void on_stack(void *context, struct kube_object *before, struct kube_obje
 {
     struct fact_source *source = context;
 
+    if (source->too_many_stacks)
+        return;
     known_stacks_put(source->known_stacks, before, after);
-    if (!source->too_many_stacks && source->stacks &&
-        kube_cache_bytes(informer_cache(source->stacks)) > LIMIT_FACT_STACKS)
+    if (source->stacks && kube_cache_bytes(informer_cache(source->stacks)) +
+                                  known_stacks_bytes(source->known_stacks) >
+                              LIMIT_FACT_STACKS)
         give_up_stacks(source);
 }
 

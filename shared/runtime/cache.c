@@ -283,6 +283,11 @@ size_t kube_cache_bytes(const struct kube_cache *cache)
     return cache->bytes + sizeof(*cache) + sizeof(*cache->slots) * (cache->mask + 1);
 }
 
+size_t kube_cache_object_bytes(const struct kube_cache *cache)
+{
+    return cache->bytes;
+}
+
 bool kube_cache_next(const struct kube_cache *cache, size_t *cursor,
                      struct kube_object **ret_object)
 {

@@ -45,7 +45,9 @@ void kube_cache_mark(struct kube_cache *cache, struct str key);
 struct kube_object *kube_cache_remove_unmarked(struct kube_cache *cache, size_t *cursor);
 
 size_t kube_cache_count(const struct kube_cache *cache);
+/* What the table and its objects take; and the objects alone, which others may hold as well. */
 size_t kube_cache_bytes(const struct kube_cache *cache);
+size_t kube_cache_object_bytes(const struct kube_cache *cache);
 /* Walk as dict_next does. */
 bool kube_cache_next(const struct kube_cache *cache, size_t *cursor,
                      struct kube_object **ret_object);

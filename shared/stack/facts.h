@@ -15,12 +15,26 @@ struct fact_cluster {
 };
 LIST_DEFINE(fact_clusters, struct fact_cluster)
 
-/* What is known of the Stacks that there are. Asked for by name: few Stacks name others. */
+/* A Stack and all that it claims, as claims_pack (claims.h) wrote it. */
+struct fact_claimant {
+    struct str namespace_, name;
+    struct str packed;
+};
+LIST_DEFINE(fact_claimants, struct fact_claimant)
+
+/* What is known of the Stacks that there are. Asked for by name and by release: few Stacks name
+ * others or claim what others do. Answers live as long as the arena. */
 struct fact_stacks {
-    /* True if the Stack exists; then what its dependsOn names, in the arena. NULL: nothing may be
-     * said of Stacks. */
+    /* True if the Stack exists; then what its dependsOn names. NULL: nothing may be said of
+     * Stacks. */
     bool (*get)(void *context, struct arena *arena, struct str namespace_, struct str name,
                 struct str_list *ret_depends_on);
+    /* The Stacks that may claim "namespace/releaseName": those that choose clusters by a selector,
+     * and those that name one of `cluster_ids`; in any order, one perhaps twice, one perhaps in
+     * vain. False: there are more than LIMIT_CLAIMANTS, and these are some of them. NULL: nothing
+     * may be said. */
+    bool (*claimants)(void *context, struct arena *arena, struct str release,
+                      const struct str_list *cluster_ids, struct fact_claimants *ret_claimants);
     void *context;
 };
 

@@ -20,6 +20,9 @@ void validate_targets(const struct stack *stack, const struct facts *facts,
  * that may be asked about anything. */
 bool validate_selector(const struct label_selector *selector, const struct path *at,
                        struct findings *findings);
+/* What other Stacks claim too, as far as the facts tell. */
+void validate_overlap(const struct stack *stack, const struct facts *facts,
+                      struct findings *findings);
 void validate_gpu(const struct stack *stack, const struct graph *graph, struct findings *findings);
 
 #endif

@@ -10,21 +10,6 @@ apply_webhook
 # versions FILE: the resourceVersions of what it names.
 versions() { k get -f "$1" -o yaml | grep 'resourceVersion: "' | sort; }
 
-row "every accepted example is accepted, twice, and the second time changes nothing"
-for file in examples/*-stack.yaml examples/accepted/*.yaml; do
-  ok k apply -f "$file"
-  before=$(versions "$file")
-  ok k apply -f "$file"
-  is "$(versions "$file")" "$before"
-  ok k diff -f "$file"
-done
-
-row "defaults are filled in"
-is "$(field stack/rag-inference '{.spec.security}')" enabled
-is "$(field stack/rag-inference '{.spec.observability}')" enabled
-is "$(field stack/rag-inference '{.metadata.labels.herd\.suse\.com/env}')" prod
-is "$(field stack/rag-inference '{.spec.charts[1].releaseName}')" qdrant
-
 # create_raw FILE: what the API server answers to it, as it is.
 create_raw() {
   curl -sS --cacert "$state/ca.pem" -H "Authorization: Bearer $token" -H 'Content-Type: application/yaml' \
@@ -36,6 +21,9 @@ token=$(k config view --raw -o 'jsonpath={.users[0].user.token}')
 # NAME.kubectl.txt is what its author really sees. That need not be NAME.answer.txt, which a review
 # offline gives: kubectl has the API server refuse fields that the CRD does not have before any webhook
 # is asked; for those who do not ask for that, it drops them, and the webhook judges what is left.
+# clone NAME: the smallest Stack under another name, with a release of its own.
+clone() { sed -e "s/name: test-stack/name: $1/" -e "s/^    - name: ollama/&\n      releaseName: $1/" examples/test-stack.yaml; }
+
 row "every rejected example is refused as its author is shown, and nothing is stored"
 for file in examples/rejected/*.yaml; do
   answer=${file%.yaml}.answer.txt
@@ -52,15 +40,61 @@ for file in examples/rejected/*.yaml; do
   says "not found"
 done
 
+row "every accepted example is accepted, twice, and the second time changes nothing"
+for file in examples/*-stack.yaml examples/accepted/*.yaml; do
+  ok k apply -f "$file"
+  before=$(versions "$file")
+  ok k apply -f "$file"
+  is "$(versions "$file")" "$before"
+  ok k diff -f "$file"
+done
+
+row "defaults are filled in"
+is "$(field stack/rag-inference '{.spec.security}')" enabled
+is "$(field stack/rag-inference '{.spec.observability}')" enabled
+is "$(field stack/rag-inference '{.metadata.labels.herd\.suse\.com/env}')" prod
+is "$(field stack/rag-inference '{.spec.charts[1].releaseName}')" qdrant
+
+row "a release that another Stack claims is told with that Stack and the clusters, or denied where the configuration says so"
+# claims NAME RELEASE TARGETS: a Stack of one chart.
+claims() {
+  printf '%s\n' 'apiVersion: herd.suse.com/v1' 'kind: Stack' "metadata: {name: $1, namespace: default}" 'spec:' '  env: dev' "  targets: $3" \
+    "  charts: [{name: db, repo: 'https://charts.example.org', version: 1.2.3, namespace: claims, releaseName: $2}]"
+}
+# told NAME RELEASE TARGETS TEXT: what a dry run says of it.
+told() {
+  out=$(claims "$1" "$2" "$3" | k apply --dry-run=server -f - 2>&1) && [[ $out == *"$4"* ]]
+}
+claims holder db '{selector: {matchLabels: {workload: ai-ml}}}' | k apply -f - >/dev/null
+today='Warning: spec.charts[0].releaseName: the Stack default/holder claims the release claims/db too, on c-m-gpu01'
+eventually told second db '{clusterIds: [c-m-gpu01, c-m-dev-cluster]}' "$today"
+eventually told second db '{selector: {matchLabels: {env: prod}}}' "$today and c-m-gpu02; choose another releaseName"
+eventually told second db '{selector: {matchLabels: {env: edge}}}' 'claims the release claims/db too; no cluster matches both selectors today, but one could'
+told second other '{clusterIds: [c-m-gpu01]}' '' || wrong "refused" "$out"
+says_not "claims the release"
+told holder db '{selector: {matchLabels: {env: prod}}}' '' || wrong "refused" "$out"
+says_not "claims the release"
+webhook_flags=(--rule-severity overlap.today=deny)
+end webhook
+start_webhook
+denied() { ! told second db '{clusterIds: [c-m-gpu01]}' '' && [[ $out == *"is invalid: spec.charts[0].releaseName: the Stack default/holder"* ]]; }
+eventually denied
+webhook_flags=()
+end webhook
+start_webhook
+ok k delete stack holder --wait=false
+unclaimed() { told second db '{clusterIds: [c-m-gpu01]}' '' && [[ $out != *"claims the release"* ]]; }
+eventually unclaimed
+
 row "a dry run is judged and stores nothing"
 refused k apply --dry-run=server -f examples/rejected/cycle.yaml
 says "->"
-sed 's/name: test-stack/name: dry/' examples/test-stack.yaml >"$state/dry.yaml"
+clone dry >"$state/dry.yaml"
 ok k apply --dry-run=server -f "$state/dry.yaml"
 refused k get stack dry
 
 row "a cluster id that Rancher does not know is warned about, with the nearest known one"
-sed -e 's/name: test-stack/name: typo/' -e 's/c-m-dev-cluster/c-m-dev-clustr/' examples/test-stack.yaml >"$state/typo.yaml"
+clone typo | sed 's/c-m-dev-cluster/c-m-dev-clustr/' >"$state/typo.yaml"
 ok k apply -f "$state/typo.yaml"
 says Warning
 says c-m-dev-cluster
@@ -70,7 +104,7 @@ waits() {
   local name=$1 list=
   shift
   for other in "$@"; do list="$list${list:+, }{name: $other}"; done
-  sed -e "s/name: test-stack/name: $name/" -e "s/^spec:/spec:\n  dependsOn: [$list]/" examples/test-stack.yaml
+  clone "$name" | sed "s/^spec:/spec:\n  dependsOn: [$list]/"
 }
 # knows NAME: the webhook has heard of the Stack.
 knows() { [[ $(waits asks "$1" | k apply --dry-run=server -f - 2>&1) != *"no Stack '$1'"* ]]; }
@@ -91,7 +125,7 @@ ok k apply -f "$state/c.yaml"
 
 # applied_by [FLAGS...]: who changed the spec of author last, as it is recorded.
 applied_by() { field stack/author '{.metadata.annotations.herd\.suse\.com/last-applied-by}' "$@"; }
-author() { sed 's/name: test-stack/name: author/' examples/test-stack.yaml; }
+author() { clone author; }
 claim='{"metadata":{"annotations":{"herd.suse.com/last-applied-by":"mallory"}}}'
 me=$(k auth whoami -o 'jsonpath={.status.userInfo.username}' 2>/dev/null) || me=
 
@@ -116,8 +150,11 @@ is "$(applied_by)" "$first"
 ok k apply -f "$state/author.yaml"
 ok k diff -f "$state/author.yaml"
 is "$(applied_by)" "$first"
-ok k create --dry-run=server -o 'jsonpath={.metadata.annotations.herd\.suse\.com/last-applied-by}' \
-  -f <(sed -e 's/name: author/name: claimed/' -e 's|^metadata:|&\n  annotations: {herd.suse.com/last-applied-by: mallory}|' "$state/author.yaml")
+claim_by_another() {
+  k create --dry-run=server -o 'jsonpath={.metadata.annotations.herd\.suse\.com/last-applied-by}' -f - 2>"$state/warnings.txt"
+}
+out=$(sed -e 's/name: author/name: claimed/' -e 's|^metadata:|&\n  annotations: {herd.suse.com/last-applied-by: mallory}|' "$state/author.yaml" |
+  claim_by_another)
 is "$out" "$first"
 
 row "a change that kept away from /mutate is refused"
@@ -135,7 +172,7 @@ is "$(applied_by)" "$first"
 
 row "with the webhook gone, creating fails with its name, and deleting works"
 end webhook KILL
-sed 's/name: test-stack/name: later/' examples/test-stack.yaml >"$state/later.yaml"
+clone later >"$state/later.yaml"
 refused k apply -f "$state/later.yaml"
 says "herd.suse.com"
 ok k delete stack typo --wait=false

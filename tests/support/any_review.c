@@ -30,7 +30,7 @@ void review_world_begin(struct review_world *world, struct arena *arena)
 
     world->facts = (struct facts){ .clusters_known = true,
                                    .clusters = fact_clusters_new(arena, 2),
-                                   .stacks = { get_stack, NULL } };
+                                   .stacks = { .get = get_stack } };
     fact_clusters_push(&world->facts.clusters,
                        (struct fact_cluster){ STR("c-m-gpu01"), STR("gpu01"), labels, true, false });
     world->severities = rule_severities_default();

@@ -126,5 +126,5 @@ static bool get(void *context, struct arena *arena, struct str namespace_, struc
 struct fact_stacks offline_stacks_facts(struct offline_stacks *stacks, uint32_t number)
 {
     stacks->asking = &stacks->all[number];
-    return (struct fact_stacks){ get, stacks };
+    return (struct fact_stacks){ .get = get, .context = stacks };
 }

@@ -1,0 +1,299 @@
+/* validate_overlap.c: releases that another Stack claims as well.
+ *
+ * Two Stacks cannot both have "namespace/releaseName" on one cluster: whoever is first gets it, and
+ * the controller holds the other with ReleaseConflict. What is claimed may change any day, by the
+ * other Stack, too, and of Stacks that are applied together either may come first: so this is not
+ * valid yet rather than never, and only warned about unless the configuration says otherwise.
+ *
+ * Looked for are clusters that both choose now (overlap.today); where there is none, clusters that
+ * both could choose once they are there or have other labels: two selectors that some labels
+ * satisfy, or one id that both name and Rancher does not know (overlap.possible). Of a cluster that
+ * one names by id only today's labels count: else every selector would meet every id.
+ *
+ * The other Stack is named whatever its namespace: who is in the way can only be asked if one knows
+ * whom. It tells no more than the release's own stamp, which stands on the cluster.
+ *
+ * The cost is that of the Stack's own releases and clusters, and of those few Stacks that claim the
+ * same releases; it is bounded by LIMIT_CLAIMANTS and LIMIT_CLAIM_TESTS. */
+#include "stack/validate_areas.h"
+
+#include "base/limits.h"
+#include "base/map.h"
+#include "stack/claims.h"
+
+#include <stdlib.h>
+
+enum {
+    OTHERS_TOLD = 3,   /* of each rule and chart; the rest is counted */
+    CLUSTERS_TOLD = 3, /* of each pair of Stacks */
+    /* Tests that comparing two Stacks counts as, and bytes of claims that make one more. */
+    COMPARISON = 16,
+    TEST_BYTES = 32,
+};
+
+struct overlap {
+    const struct stack *stack;
+    const struct facts *facts;
+    struct findings *findings;
+    struct claims own;
+    struct fact_clusters clusters; /* that the Stack chooses, sorted by id */
+    struct str_list unknown;       /* ids that it names and Rancher does not know */
+    struct str_list ids;           /* of all of these */
+    uint32_t tests_left;
+    struct arena *listing; /* for the claimants of one release after the other, */
+    struct arena *scratch; /* and for one comparison after the other */
+};
+
+/* --- the Stack's own clusters --- */
+
+static int compare_clusters(const void *a, const void *b)
+{
+    return str_cmp(((const struct fact_cluster *)a)->id, ((const struct fact_cluster *)b)->id);
+}
+
+static void choose_known(struct overlap *o)
+{
+    const struct fact_clusters *known = &o->facts->clusters;
+    struct claims whole = o->own;
+
+    whole.skips.count = 0;
+    o->clusters = fact_clusters_new(o->findings->arena, 0);
+    for (uint32_t i = 0; o->facts->clusters_known && i < known->count; i++)
+        if (claims_on(&whole, 0, &known->items[i]))
+            fact_clusters_push(&o->clusters, known->items[i]);
+    if (o->clusters.count)
+        qsort(o->clusters.items, o->clusters.count, sizeof(struct fact_cluster), compare_clusters);
+}
+
+static bool is_known(const struct overlap *o, struct str id)
+{
+    struct fact_cluster wanted = { .id = id };
+
+    return o->clusters.count && bsearch(&wanted, o->clusters.items, o->clusters.count,
+                                        sizeof(wanted), compare_clusters);
+}
+
+static void choose(struct overlap *o)
+{
+    const struct str_list *named = &o->own.targets.ids;
+
+    choose_known(o);
+    o->ids = str_list_new(o->findings->arena, o->clusters.count);
+    o->unknown = str_list_new(o->findings->arena, 0);
+    for (uint32_t i = 0; i < o->clusters.count; i++)
+        str_list_push(&o->ids, o->clusters.items[i].id);
+    for (uint32_t i = 0; i < named->count; i++)
+        if (!is_known(o, named->items[i])) {
+            str_list_push(&o->ids, named->items[i]);
+            str_list_push(&o->unknown, named->items[i]);
+        }
+}
+
+/* --- one other Stack --- */
+
+/* The clusters on which both claim a release; the first few are named. */
+struct meeting {
+    struct str names[CLUSTERS_TOLD];
+    uint32_t count;
+};
+
+static void note(struct meeting *meeting, struct str id)
+{
+    if (meeting->count < CLUSTERS_TOLD)
+        meeting->names[meeting->count] = id;
+    meeting->count++;
+}
+
+static struct meeting meet_today(struct overlap *o, uint32_t chart, const struct claims *other,
+                                 uint32_t release)
+{
+    struct meeting meeting = { .count = 0 };
+
+    for (uint32_t i = 0; i < o->clusters.count && o->tests_left; i++, o->tests_left--)
+        if (claims_on(&o->own, chart, &o->clusters.items[i]) &&
+            claims_on(other, release, &o->clusters.items[i]))
+            note(&meeting, o->clusters.items[i].id);
+    return meeting;
+}
+
+static struct meeting meet_by_id(struct overlap *o, uint32_t chart, const struct claims *other,
+                                 uint32_t release)
+{
+    struct meeting meeting = { .count = 0 };
+
+    for (uint32_t i = 0; i < o->unknown.count && o->tests_left; i++, o->tests_left--)
+        if (claims_by_id(&o->own, chart, o->unknown.items[i]) &&
+            claims_by_id(other, release, o->unknown.items[i]))
+            note(&meeting, o->unknown.items[i]);
+    return meeting;
+}
+
+/* "a", "a and b", "a, b, c and 4 more" */
+static struct str clusters_told(const struct findings *findings, const struct meeting *meeting)
+{
+    uint32_t told = meeting->count < CLUSTERS_TOLD ? meeting->count : CLUSTERS_TOLD;
+    struct strbuf text = strbuf_new(findings->arena, 64);
+
+    for (uint32_t i = 0; i < told; i++) {
+        if (i)
+            strbuf_put(&text, i + 1 == meeting->count ? STR(" and ") : STR(", "));
+        strbuf_put(&text, finding_shown(findings, meeting->names[i]));
+    }
+    if (meeting->count > told)
+        strbuf_fmt(&text, " and %u more", meeting->count - told);
+    return strbuf_str(&text);
+}
+
+/* --- one chart --- */
+
+struct tally {
+    uint32_t today;
+    uint32_t possible;
+};
+
+static void tell(struct overlap *o, enum rule_id rule, uint32_t chart, struct str way_out,
+                 struct str message)
+{
+    struct path spec = path_field(NULL, STR("spec"));
+    struct path charts = path_field(&spec, STR("charts"));
+    struct path up = path_index(&charts, chart);
+    struct path at = path_field(&up, STR("releaseName"));
+
+    finding_add(o->findings, rule, CAUSE_VALUE_DUPLICATE, &at, way_out, "%.*s", STR_ARG(message));
+}
+
+static struct str release_told(const struct overlap *o, uint32_t chart)
+{
+    return finding_shown(o->findings, o->own.releases.items[chart]);
+}
+
+static void tell_other(struct overlap *o, enum rule_id rule, uint32_t chart,
+                       const struct fact_claimant *other, bool deleting, struct str where)
+{
+    tell(o, rule, chart,
+         deleting ? STR("wait until that Stack is gone, or choose another releaseName or namespace")
+                  : STR(""),
+         str_fmt(o->findings->arena, "the Stack %.*s/%.*s%s claims the release %.*s too%.*s",
+                 STR_ARG(finding_shown(o->findings, other->namespace_)),
+                 STR_ARG(finding_shown(o->findings, other->name)),
+                 deleting ? ", which is being deleted," : "", STR_ARG(release_told(o, chart)),
+                 STR_ARG(where)));
+}
+
+static void compare(struct overlap *o, uint32_t chart, const struct fact_claimant *claimant,
+                    struct tally *tally)
+{
+    struct arena *arena = o->findings->arena;
+    struct claims other = claims_read(o->scratch, claimant->packed);
+    int64_t release = claims_find(&other, o->own.releases.items[chart]);
+
+    if (release < 0)
+        return;
+
+    struct meeting today = meet_today(o, chart, &other, (uint32_t)release);
+    struct meeting named = meet_by_id(o, chart, &other, (uint32_t)release);
+
+    if (today.count) {
+        if (tally->today++ < OTHERS_TOLD)
+            tell_other(o, RULE_OVERLAP_TODAY, chart, claimant, other.deleting,
+                       str_fmt(arena, ", on %.*s", STR_ARG(clusters_told(o->findings, &today))));
+    } else if (named.count) {
+        if (tally->possible++ < OTHERS_TOLD)
+            tell_other(o, RULE_OVERLAP_POSSIBLE, chart, claimant, other.deleting,
+                       str_fmt(arena, "; both name %.*s, which Rancher does not know today",
+                               STR_ARG(clusters_told(o->findings, &named))));
+    } else if (claims_can_meet(o->scratch, &o->own, chart, &other, (uint32_t)release)) {
+        if (tally->possible++ < OTHERS_TOLD)
+            tell_other(o, RULE_OVERLAP_POSSIBLE, chart, claimant, other.deleting,
+                       o->facts->clusters_known
+                           ? STR("; no cluster matches both selectors today, but one could")
+                           : STR("; a cluster could match both selectors"));
+    }
+}
+
+static int compare_claimants(const void *left, const void *right)
+{
+    const struct fact_claimant *a = left, *b = right;
+    int by_namespace = str_cmp(a->namespace_, b->namespace_);
+
+    return by_namespace ? by_namespace : str_cmp(a->name, b->name);
+}
+
+static bool may_compare(struct overlap *o, const struct fact_claimant *claimant)
+{
+    size_t tests = COMPARISON + claimant->packed.len / TEST_BYTES;
+
+    if (o->tests_left < tests)
+        return false;
+    o->tests_left -= (uint32_t)tests;
+    return true;
+}
+
+/* Sorted, so that the text is the same on every run; a Stack may come twice, and so may this one.
+ * False: there was no time for all of them. */
+static bool compare_all(struct overlap *o, uint32_t chart, struct fact_claimants *others,
+                        struct tally *tally)
+{
+    struct fact_claimant self = { .namespace_ = o->stack->meta.namespace_,
+                                  .name = o->stack->meta.name };
+
+    if (others->count == 0)
+        return true;
+    qsort(others->items, others->count, sizeof(struct fact_claimant), compare_claimants);
+    for (uint32_t i = 0; i < others->count; i++) {
+        if (compare_claimants(&others->items[i], &self) == 0 ||
+            (i && compare_claimants(&others->items[i], &others->items[i - 1]) == 0))
+            continue;
+        if (!may_compare(o, &others->items[i]))
+            return false;
+        compare(o, chart, &others->items[i], tally);
+        arena_reset(o->scratch);
+    }
+    return true;
+}
+
+static void tell_rest(struct overlap *o, enum rule_id rule, uint32_t chart, uint32_t count)
+{
+    if (count > OTHERS_TOLD)
+        tell(o, rule, chart, STR(""),
+             str_fmt(o->findings->arena, "%u more %s the release %.*s too", count - OTHERS_TOLD,
+                     count - OTHERS_TOLD == 1 ? "Stack claims" : "Stacks claim",
+                     STR_ARG(release_told(o, chart))));
+}
+
+static void judge_chart(struct overlap *o, uint32_t chart)
+{
+    const struct fact_stacks *stacks = &o->facts->stacks;
+    struct fact_claimants others;
+    struct tally tally = { 0 };
+    bool whole = stacks->claimants(stacks->context, o->listing, o->own.releases.items[chart],
+                                   &o->ids, &others);
+
+    whole = compare_all(o, chart, &others, &tally) && whole;
+    tell_rest(o, RULE_OVERLAP_TODAY, chart, tally.today);
+    tell_rest(o, RULE_OVERLAP_POSSIBLE, chart, tally.possible);
+    if (!whole)
+        tell(o, RULE_OVERLAP_POSSIBLE, chart, STR(""),
+             str_fmt(o->findings->arena,
+                     "so many Stacks claim the release %.*s that not all were compared",
+                     STR_ARG(release_told(o, chart))));
+    arena_reset(o->listing);
+}
+
+void validate_overlap(const struct stack *stack, const struct facts *facts,
+                      struct findings *findings)
+{
+    struct overlap o = { .stack = stack, .facts = facts, .findings = findings,
+                         .tests_left = LIMIT_CLAIM_TESTS };
+
+    if (!facts->stacks.claimants)
+        return;
+    o.own = claims_of(findings->arena, stack);
+    if (o.own.releases.count == 0)
+        return;
+    o.listing = arena_beside(findings->arena);
+    o.scratch = arena_beside(findings->arena);
+    choose(&o);
+    for (uint32_t i = 0; i < o.own.releases.count; i++)
+        judge_chart(&o, i);
+}
