@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh [webhook|controller|rotation|admission|outage]: print the figures (README.md says what each is).
+# run.sh [webhook|stacks|controller|rotation|admission|outage]: print the figures (README.md says what each is).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=${HERD_BIN:-build/bench/bin}
@@ -88,16 +88,18 @@ bench_outage() {
 
 case ${1:-all} in
   webhook) bench_webhook ;;
+  stacks) "$bin/bench-stacks" ;;
   controller) bench_controller ;;
   rotation) bash tests/bench/rotation.sh "$bin" ;;
   admission) bash tests/bench/admission.sh "$bin" ;;
   outage) bench_outage ;;
   all)
     bench_webhook
+    "$bin/bench-stacks"
     bench_controller
     bash tests/bench/rotation.sh "$bin"
     bash tests/bench/admission.sh "$bin"
     bench_outage
     ;;
-  *) echo "usage: run.sh [webhook|controller|rotation|admission|outage]" >&2; exit 2 ;;
+  *) echo "usage: run.sh [webhook|stacks|controller|rotation|admission|outage]" >&2; exit 2 ;;
 esac

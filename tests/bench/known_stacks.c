@@ -1,0 +1,194 @@
+/* known_stacks.c: bench-stacks: what knowing the Stacks that there are costs the webhook.
+ *
+ *   bench-stacks [STACKS]     10,000 if not said
+ *
+ * For three estates of Stacks of 3 charts, with 20 clusters and with 1,000: the bytes that one
+ * Stack takes (its snapshot, its place in the tables), the time to keep one that changed, and the
+ * time of a judgement with and without knowing them. */
+#include "base/memory.h"
+#include "runtime/cache.h"
+#include "stack/validate.h"
+#include "webhook/known_stacks.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { JUDGEMENTS = 400, ROUNDS = 5 };
+
+static const struct estate {
+    const char *says;
+    bool shared;  /* all have the same releases */
+    bool by_ids;  /* each names one cluster of its own, else it chooses by a label of its own */
+} estates[] = {
+    { "releases of their own, by selector", false, false },
+    { "the same releases, one cluster each", true, true },
+    { "the same releases, selectors apart", true, false },
+};
+
+static struct json read_json(struct arena *arena, struct str text)
+{
+    struct json json;
+    struct error err = { 0 };
+
+    if (json_read(arena, text, &json_limits_default, &json, &err) < 0) {
+        fprintf(stderr, "bench-stacks: %s\n", err.text);
+        exit(1);
+    }
+    return json;
+}
+
+static struct json stack_number(struct arena *arena, const struct estate *estate, int number)
+{
+    struct str target = estate->by_ids ? str_fmt(arena, "{\"clusterIds\":[\"c-%d\"]}", number)
+                                       : str_fmt(arena, "{\"selector\":{\"matchLabels\":{\"env\":"
+                                                        "\"prod\",\"site\":\"s-%d\"}}}", number);
+    struct str tail = estate->shared ? STR("") : str_fmt(arena, "-%d", number);
+    struct strbuf charts = strbuf_new(arena, 512);
+    static const char *const names[] = { "gpu-operator", "qdrant", "ollama" };
+
+    for (int i = 0; i < 3; i++)
+        strbuf_fmt(&charts,
+                   "%s{\"name\":\"%s\",\"repo\":\"https://charts.example.org/stable\",\"version\":"
+                   "\"1.2.3\",\"namespace\":\"%s%.*s\",\"releaseName\":\"%s\",\"values\":{\"inline\":"
+                   "{\"replicaCount\":3,\"persistence\":{\"enabled\":true,\"size\":\"50Gi\"}}}%s%s%s}",
+                   i ? "," : "", names[i], names[i], STR_ARG(tail), names[i],
+                   i ? ",\"dependsOn\":[\"" : "", i ? names[i - 1] : "", i ? "\"]" : "");
+    return read_json(arena,
+                     str_fmt(arena,
+                             "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":"
+                             "{\"name\":\"stack-%d\",\"namespace\":\"team-%d\"},\"spec\":{\"env\":"
+                             "\"prod\",\"targets\":%.*s,\"charts\":[%.*s]}}",
+                             number, number % 100, STR_ARG(target), STR_ARG(strbuf_str(&charts))));
+}
+
+/* CPU time of this thread. */
+static double microseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* --- the estate --- */
+
+static struct kube_object *snapshot(const struct estate *estate, int number)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct strbuf kept = strbuf_new(arena, 256);
+
+    known_stacks_keep(stack_number(arena, estate, number), &kept);
+    return kube_object_create(str_fmt(arena, "team-%d", number % 100),
+                              str_fmt(arena, "stack-%d", number),
+                              STR("0d5ea1cc-0f5f-4d5c-8d0c-6b2f8b1f2a11"), STR("123456789"),
+                              strbuf_str(&kept));
+}
+
+static size_t heap(void)
+{
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+/* `cache` is what the informer has beside the table. */
+static void fill(const struct estate *estate, int count, struct known_stacks_table *table,
+                 struct kube_cache *cache)
+{
+    size_t before = heap();
+    double began = microseconds();
+
+    for (int i = 0; i < count; i++) {
+        struct kube_object *one = snapshot(estate, i);
+
+        kube_cache_put(cache, one);
+        known_stacks_put(table, NULL, one);
+    }
+    printf("%-38s %8.1f %8.1f %8.1f", estate->says, (double)(heap() - before) / count,
+           (double)(kube_cache_bytes(cache) + known_stacks_bytes(table)) / count,
+           (microseconds() - began) / count);
+}
+
+static void add_clusters(struct arena *arena, struct facts *facts, int count)
+{
+    facts->clusters_known = true;
+    facts->clusters = fact_clusters_new(arena, (uint32_t)count);
+    for (int i = 0; i < count; i++)
+        fact_clusters_push(
+            &facts->clusters,
+            (struct fact_cluster){
+                .id = str_fmt(arena, "c-%d", i),
+                .display_name = str_fmt(arena, "cluster-%d", i),
+                .labels = read_json(arena, str_fmt(arena, "{\"env\":\"prod\",\"site\":\"s-%d\","
+                                                          "\"region\":\"eu\",\"gpu\":\"true\"}", i)),
+                .ready = true });
+}
+
+/* --- the judgements --- */
+
+static int compare_times(const void *a, const void *b)
+{
+    const double *left = a, *right = b;
+
+    return (*left > *right) - (*left < *right);
+}
+
+/* CPU of one judgement, the median of some rounds. */
+static double judge_time(const struct facts *facts, const struct estate *estate)
+{
+    AUTO(arena_free) struct arena *documents = arena_create(0);
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct rule_severities severities = rule_severities_default();
+    struct json objects[20];
+    double rounds[ROUNDS];
+
+    for (int i = 0; i < 20; i++)
+        objects[i] = stack_number(documents, estate, i);
+    for (int round = 0; round < ROUNDS; round++) {
+        double began = microseconds();
+
+        for (int i = 0; i < JUDGEMENTS; i++) {
+            stack_judge(arena, objects[i % 20], (struct json){ NULL, 0 }, facts, &severities);
+            arena_reset(arena);
+        }
+        rounds[round] = (microseconds() - began) / JUDGEMENTS;
+    }
+    qsort(rounds, ROUNDS, sizeof(*rounds), compare_times);
+    return rounds[ROUNDS / 2];
+}
+
+static void judge(const struct estate *estate, struct known_stacks_table *table, int clusters)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct facts facts = { 0 };
+
+    add_clusters(arena, &facts, clusters);
+
+    double without = judge_time(&facts, estate);
+
+    facts.stacks = known_stacks_facts(table);
+    printf("  %7.1f + %6.1f", without, judge_time(&facts, estate) - without);
+}
+
+int main(int argc, char **argv)
+{
+    int count = argc > 1 ? atoi(argv[1]) : 10000;
+
+    printf("%d Stacks of 3 charts\n", count);
+    printf("%-38s %8s %8s %8s  %16s  %16s\n", "", "heap B", "told B", "us to", "20 clusters: us",
+           "1,000: us of a");
+    printf("%-38s %8s %8s %8s  %16s  %16s\n", "", "each", "each", "keep", "of a review + it",
+           "review + it");
+    for (size_t i = 0; i < sizeof(estates) / sizeof(estates[0]); i++) {
+        AUTO(known_stacks_unref) struct known_stacks_table *table = known_stacks_create();
+        AUTO(kube_cache_free) struct kube_cache *cache = kube_cache_create();
+
+        fill(&estates[i], count, table, cache);
+        judge(&estates[i], table, 20);
+        judge(&estates[i], table, 1000);
+        printf("\n");
+    }
+    return 0;
+}
