@@ -55,7 +55,7 @@ static int check_size(const pcre2_code *code, struct error *err)
     return 0;
 }
 
-struct regex *regex_create(struct str pattern, struct error *err)
+static struct regex *create(struct str pattern, struct error *err)
 {
     /* \C matches half a character. (*LIMIT_...) in a pattern can only lower the limits. */
     const uint32_t options = PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ENDANCHORED |
@@ -65,11 +65,6 @@ struct regex *regex_create(struct str pattern, struct error *err)
     PCRE2_SIZE offset = 0;
     int code = 0;
 
-    if (pattern.len > LIMIT_REGEX_PATTERN) {
-        error_set(err, ERROR_TOO_LARGE, "the pattern has %zu bytes, more than %d", pattern.len,
-                  LIMIT_REGEX_PATTERN);
-        return NULL;
-    }
     regex = mem_new(struct regex);
     regex->memory = pcre2_general_context_create(take_memory, give_memory, NULL);
     regex->limits = pcre2_match_context_create(regex->memory);
@@ -92,6 +87,19 @@ struct regex *regex_create(struct str pattern, struct error *err)
     return TAKE(regex);
 }
 
+static int check_length(struct str pattern, struct error *err)
+{
+    if (pattern.len <= LIMIT_REGEX_PATTERN)
+        return 0;
+    return error_set(err, ERROR_TOO_LARGE, "the pattern has %zu bytes, more than %d", pattern.len,
+                     LIMIT_REGEX_PATTERN);
+}
+
+struct regex *regex_create(struct str pattern, struct error *err)
+{
+    return check_length(pattern, err) == 0 ? create(pattern, err) : NULL;
+}
+
 void regex_free(struct regex *regex)
 {
     if (!regex)
@@ -102,22 +110,60 @@ void regex_free(struct regex *regex)
     mem_free(regex);
 }
 
-enum regex_answer regex_match(const struct regex *regex, struct str subject)
+/* What comes before and behind the match is let through; the match itself is group 1. */
+struct regex *regex_create_search(struct str pattern, struct error *err)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+
+    return check_length(pattern, err) != 0
+               ? NULL
+               : create(str_fmt(arena, "(?s:.*?)(%.*s)(?s:.*)", STR_ARG(pattern)),
+                        err);
+}
+
+static enum regex_answer match(const struct regex *regex, struct str subject, size_t at,
+                               pcre2_match_data *data)
 {
     PCRE2_SPTR text = (PCRE2_SPTR)(subject.at ? subject.at : "");
-    pcre2_match_data *data;
-    int result;
+    int result = pcre2_match(regex->code, text, subject.len, at, 0, data, regex->limits);
 
-    if (subject.len > LIMIT_REGEX_SUBJECT)
-        return REGEX_LIMIT;
-    data = pcre2_match_data_create(1, regex->memory);
-    result = pcre2_match(regex->code, text, subject.len, 0, 0, data, regex->limits);
     /* The JIT has 32 KiB of stack; the interpreter has the heap limit. */
     if (result == PCRE2_ERROR_JIT_STACKLIMIT)
-        result = pcre2_match(regex->code, text, subject.len, 0, PCRE2_NO_JIT, data, regex->limits);
-    pcre2_match_data_free(data);
+        result = pcre2_match(regex->code, text, subject.len, at, PCRE2_NO_JIT, data,
+                             regex->limits);
     if (result >= 0)
         return REGEX_YES;
     /* Anything but "no match" (a limit, bytes that are not UTF-8) is not an answer. */
     return result == PCRE2_ERROR_NOMATCH ? REGEX_NO : REGEX_LIMIT;
+}
+
+enum regex_answer regex_find(const struct regex *regex, struct str subject, size_t at,
+                             size_t *ret_from, size_t *ret_to)
+{
+    pcre2_match_data *data;
+    enum regex_answer answer;
+
+    if (subject.len > LIMIT_REGEX_SUBJECT)
+        return REGEX_LIMIT;
+    data = pcre2_match_data_create(2, regex->memory);
+    answer = match(regex, subject, at, data);
+    if (answer == REGEX_YES) {
+        *ret_from = pcre2_get_ovector_pointer(data)[2];
+        *ret_to = pcre2_get_ovector_pointer(data)[3];
+    }
+    pcre2_match_data_free(data);
+    return answer;
+}
+
+enum regex_answer regex_match(const struct regex *regex, struct str subject)
+{
+    pcre2_match_data *data;
+    enum regex_answer answer;
+
+    if (subject.len > LIMIT_REGEX_SUBJECT)
+        return REGEX_LIMIT;
+    data = pcre2_match_data_create(1, regex->memory);
+    answer = match(regex, subject, 0, data);
+    pcre2_match_data_free(data);
+    return answer;
 }

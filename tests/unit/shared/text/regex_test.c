@@ -74,12 +74,42 @@ static void patterns_and_subjects_are_bounded(void **state)
     (void)state;
 }
 
+static void the_leftmost_match_has_a_place(void **state)
+{
+    static const struct {
+        const char *pattern;
+        struct str subject;
+        size_t at, from, to; /* from SIZE_MAX: none */
+    } rows[] = {
+        { "b+", STR_INIT("abbbc"), 0, 1, 4 },      { "b+", STR_INIT("abbbc"), 2, 2, 4 },
+        { "b+", STR_INIT("abbbc"), 4, SIZE_MAX, 0 }, { "^a", STR_INIT("aa"), 1, SIZE_MAX, 0 },
+        { "x*", STR_INIT("ab"), 1, 1, 1 },         { "a|ab", STR_INIT("xab"), 0, 1, 2 },
+        { "(?i)AB", STR_INIT("x\nab"), 0, 2, 4 },  { "b$", STR_INIT("bab"), 0, 2, 3 },
+        { "", STR_INIT(""), 0, 0, 0 },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct error err = { 0 };
+        AUTO(regex_free) struct regex *regex = regex_create_search(str_of(rows[i].pattern), &err);
+        size_t from = 0, to = 0;
+        enum regex_answer want = rows[i].from == SIZE_MAX ? REGEX_NO : REGEX_YES;
+
+        rows_expect_int(rows[i].pattern, regex_find(regex, rows[i].subject, rows[i].at, &from, &to), want);
+        if (want == REGEX_YES) {
+            rows_expect_int(rows[i].pattern, (int64_t)from, (int64_t)rows[i].from);
+            rows_expect_int(rows[i].pattern, (int64_t)to, (int64_t)rows[i].to);
+        }
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_the_whole_subject),
         cmocka_unit_test(bad_patterns_are_named_with_their_offset),
         cmocka_unit_test(patterns_and_subjects_are_bounded),
+        cmocka_unit_test(the_leftmost_match_has_a_place),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
