@@ -147,7 +147,7 @@ says "$esc"
 row "JSON, SARIF and JUnit tell the same findings"
 ends 2 -o json examples/rejected "$state/none.yaml"
 is "$(jq -r '"\(.summary.stacks) \(.summary.denied) \(.findings | length) \(.unreadable | length)"' <<<"$out")" "17 44 44 1"
-is "$(jq -r '.stacks[] | select(.name == "cycle") | .message' <<<"$out")" "$(cat examples/rejected/cycle.answer.txt)"
+is "$(jq -r '.objects[] | select(.name == "cycle") | .message' <<<"$out")" "$(cat examples/rejected/cycle.answer.txt)"
 ends 2 -o sarif examples/rejected "$state/none.yaml"
 printf '%s\n' "$out" >"$state/report.sarif"
 is "$(jq -r '.runs[0] | "\(.results | length) \(.invocations[0].executionSuccessful)"' <<<"$out")" "44 false"
@@ -220,6 +220,51 @@ is "$err" "herd-webhook review: there is no StackTest in examples/accepted"
 ends 2 --test "$state/none"
 usage "--output: tests have no form 'sarif'; take text, json or junit" --test "$state/tests" -o sarif
 usage "--test says what is tested: there is no place for 'x.yaml'; leave out one of both" --test "$state/tests" x.yaml
+
+row "policies are put to the Stacks, and judged themselves where they are reviewed"
+golden=tests/golden/review
+ends 1 -p "$golden/policies.policies.yaml" "$golden/policies.in.yaml"
+is "$(of '[policy/')" 4
+says "1 file, 4 Stacks, 1 StackPolicy: 3 errors, 1 warning, 2 notes"
+ends 0 "$golden/policies.policies.yaml"
+is "$out" "1 file, 0 Stacks, 3 StackPolicies: 0 errors, 0 warnings"
+ends 2 --policy "$golden/policies.in.yaml" examples/test-stack.yaml
+is "$out" ""
+is "$(wc -l <<<"$err")" 2
+case $err in *"policies.in.yaml:"*":7: spec.rules[0].field: "*) ;; *) wrong "does not name the place" "$err" ;; esac
+ends 2 --policy examples/accepted examples/test-stack.yaml
+case $err in *"there is no StackPolicy in examples/accepted/"*) ;; *) wrong "does not say so" "$err" ;; esac
+cat "$golden/policies.policies.yaml" >"$state/twice.yaml"
+printf -- '---\n' >>"$state/twice.yaml"
+cat "$golden/policies.policies.yaml" >>"$state/twice.yaml"
+ends 2 --policy "$state/twice.yaml" examples/test-stack.yaml
+case $err in *"there is another StackPolicy pinned; rename one of them"*) ;; *) wrong "does not say so" "$err" ;; esac
+
+row "policies are tested with their Stacks"
+cp "$golden/policies.policies.yaml" "$state/tests/policies.yaml"
+cat >"$state/tests/policies.test.yaml" <<YAML
+apiVersion: herd.suse.com/v1
+kind: StackTest
+policies: [policies.yaml]
+tests:
+  - name: a range is refused in prod
+    files: [$PWD/$golden/policies.in.yaml]
+    verdict: denied
+    messages: [write an exact version]
+  - name: Herd's own examples break nothing
+    files: [$PWD/examples/test-stack.yaml]
+    verdict: warned
+    rules: [policy/repositories/own]
+YAML
+ends 0 --test "$state/tests"
+is "$out" "3 tests: 3 passed, 0 failed"
+
+row "what other policies would change is told, Stack by Stack"
+ends 1 --diff-policies "$golden/policies.policies.yaml" "$golden/policies.new.yaml" "$golden/policies.in.yaml"
+is "$(sed "s,$golden/,," <<<"$out")" "$(cat "$golden/policies.diff.txt")"
+ends 0 --diff-policies "$golden/policies.policies.yaml" "$golden/policies.policies.yaml" "$golden/policies.in.yaml"
+is "$out" "4 Stacks: 0 would newly be refused, 0 would newly pass, 0 would be told something else"
+ends 2 --diff-policies "$state/none" "$golden/policies.new.yaml" "$golden/policies.in.yaml"
 
 # The schema comes with a Go module, once; see tests/support/sarif/main.go.
 row "SARIF follows the schema of OASIS"

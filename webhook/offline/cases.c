@@ -43,7 +43,7 @@ static const struct field_table fields_of_case = {
     .size = sizeof(struct test_case),
 };
 
-enum suite_row { ROW_API_VERSION, ROW_KIND, ROW_METADATA, ROW_TESTS, SUITE_ROWS };
+enum suite_row { ROW_API_VERSION, ROW_KIND, ROW_METADATA, ROW_POLICIES, ROW_TESTS, SUITE_ROWS };
 
 /* apiVersion and kind were looked at before. */
 struct suite_fields {
@@ -59,6 +59,8 @@ static const struct field suite_rows[SUITE_ROWS] = {
     [ROW_KIND] = { STR_INIT("kind"), FIELD_STRING, FIELD_REQUIRED, AT(suite_fields, kind),
                    .min = 1, .max = 253 },
     [ROW_METADATA] = { STR_INIT("metadata"), FIELD_OBJECT, AT(suite_fields, suite.metadata) },
+    [ROW_POLICIES] = { STR_INIT("policies"), FIELD_STRINGS, AT(suite_fields, suite.policies),
+                       .max = NAMES_MAX, .help = "Where the StackPolicies are that are tested." },
     [ROW_TESTS] = { STR_INIT("tests"), FIELD_STRUCTS, FIELD_REQUIRED,
                     AT(suite_fields, suite.tests), .of = &fields_of_case, .min = 1,
                     .max = TESTS_MAX },
@@ -212,7 +214,7 @@ struct str_list cases_compare(struct arena *arena, const struct test_case *wante
     for (uint32_t i = 0; i < got->files.count; i++)
         if (got->files.items[i].failure.len)
             add_line(&wrong, "%.*s", STR_ARG(got->files.items[i].failure));
-    if (!wrong.count && !got->stacks.count && !got->denied)
+    if (!wrong.count && !got->count_of[OBJECT_STACK] && !got->denied)
         add_line(&wrong, "there is no Stack in it");
     if (wrong.count)
         return wrong;

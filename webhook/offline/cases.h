@@ -2,6 +2,7 @@
  *
  *     apiVersion: herd.suse.com/v1
  *     kind: StackTest
+ *     policies: [pinned-versions.yaml]
  *     tests:
  *       - name: a cycle is refused
  *         files: [../rejected/cycle.yaml]
@@ -30,6 +31,7 @@ LIST_DEFINE(test_cases, struct test_case)
 struct test_suite {
     uint64_t given;
     struct json metadata;
+    struct str_list policies; /* files, folders and globs, as in test_case */
     struct test_cases tests;
 };
 

@@ -1,6 +1,8 @@
 /* cases_run.c: read what a case names, review it, compare. */
 #include "webhook/offline/cases_run.h"
 
+#include "webhook/offline/policies.h"
+
 struct running {
     struct arena *arena;
     const struct input_files *files;
@@ -35,7 +37,8 @@ static struct str_list from_folder(struct arena *arena, struct str file,
 }
 
 static void run_case(struct running *r, const struct object *object, struct str suite,
-                     const struct test_case *test, uint32_t number)
+                     const struct offline_config *config, const struct test_case *test,
+                     uint32_t number)
 {
     struct arena *arena = r->arena;
     struct str file = r->files->items[object->file].name;
@@ -46,7 +49,7 @@ static void run_case(struct running *r, const struct object *object, struct str 
         input_files_push(&inputs, (struct input_file){ .name = file,
                                                        .bytes = json_raw(test->stack) });
 
-    struct report report = offline_review(arena, &inputs, r->config);
+    struct report report = offline_review(arena, &inputs, config);
     struct str field = str_fmt(arena, "tests[%u].name", number);
 
     add_result(r, (struct case_result){ .file = object->file,
@@ -56,8 +59,28 @@ static void run_case(struct running *r, const struct object *object, struct str 
                                         .wrong = cases_compare(arena, test, &report) });
 }
 
+/* The policies that a StackTest names; NULL, and a failed result, if they are not in order. */
+static struct policy_set *load_policies(struct running *r, const struct object *object,
+                                        struct str suite, const struct str_list *names)
+{
+    struct str file = r->files->items[object->file].name;
+    struct str_list paths = from_folder(r->arena, file, names);
+    struct input_files files = input_read(r->arena, &paths);
+    struct case_result result = { .file = object->file,
+                                  .at = object_field_place(object, STR("policies")),
+                                  .suite = suite,
+                                  .name = STR("has policies") };
+    struct policy_set *policies = policies_load(r->arena, &files, &result.wrong);
+
+    if (!policies)
+        add_result(r, result);
+    return policies;
+}
+
 static void run_suite(struct running *r, const struct object *object)
 {
+    AUTO(policy_set_unref) struct policy_set *policies = NULL;
+    struct offline_config config = *r->config;
     struct problems problems = problems_new(r->arena);
     struct test_suite suite = cases_decode(r->arena, object->json, &problems);
     struct str name = json_str(json_get(suite.metadata, STR("name")));
@@ -71,8 +94,14 @@ static void run_suite(struct running *r, const struct object *object)
         add_result(r, broken);
         return;
     }
+    if (suite.policies.count) {
+        policies = load_policies(r, object, name, &suite.policies);
+        if (!policies)
+            return;
+        config.policies = policies;
+    }
     for (uint32_t i = 0; i < suite.tests.count; i++)
-        run_case(r, object, name, &suite.tests.items[i], i);
+        run_case(r, object, name, &config, &suite.tests.items[i], i);
 }
 
 static void add_bad(struct running *r, const struct bad_document *bad)
@@ -106,7 +135,7 @@ struct case_report cases_run(struct arena *arena, const struct input_files *file
     }
     for (uint32_t i = 0; i < objects.bad.count; i++)
         add_bad(&r, &objects.bad.items[i]);
-    for (uint32_t i = 0; i < objects.of[OBJECT_TEST].count; i++)
-        run_suite(&r, &objects.of[OBJECT_TEST].items[i]);
+    for (uint32_t i = 0; i < objects.list.count; i++)
+        run_suite(&r, &objects.list.items[i]);
     return r.report;
 }

@@ -2,6 +2,7 @@
 #include "webhook/offline/command.h"
 
 #include "webhook/offline/cases_run.h"
+#include "webhook/offline/policies.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -43,6 +44,14 @@ static struct output_style style_of(const struct offline_options *options, struc
     return style;
 }
 
+enum { SHOWN_MAX = 4096 };
+
+static void tell(const char *before, struct str foreign, struct arena *arena)
+{
+    fprintf(stderr, "%s: %s%.*s\n", offline_program.name, before,
+            STR_ARG(str_shown(arena, foreign, SHOWN_MAX)));
+}
+
 /* For whoever sees no report: it may go into a file. */
 static uint32_t tell_unreadable(const struct report_files *files, struct arena *arena)
 {
@@ -51,10 +60,10 @@ static uint32_t tell_unreadable(const struct report_files *files, struct arena *
     for (uint32_t i = 0; i < files->count; i++) {
         const struct report_file *file = &files->items[i];
 
-        count += file->failure.len > 0;
-        if (file->failure.len)
-            fprintf(stderr, "%s: %.*s\n", offline_program.name,
-                    STR_ARG(str_shown(arena, file->failure, 1024)));
+        if (file->failure.len) {
+            tell("", file->failure, arena);
+            count++;
+        }
     }
     return count;
 }
@@ -67,43 +76,112 @@ static int put(const struct strbuf *out)
     return -1;
 }
 
+/* The policies that stand there, all in order; else what is wrong is told. */
+static int load_policies(struct str from, struct arena *arena, struct policy_set **ret_policies)
+{
+    struct str_list words = str_list_new(arena, 1);
+    struct str_list wrong;
+
+    str_list_push(&words, from);
+
+    struct input_files files = input_read(arena, &words);
+    struct policy_set *policies = policies_load(arena, &files, &wrong);
+
+    for (uint32_t i = 0; !policies && i < wrong.count; i++)
+        tell("", wrong.items[i], arena);
+    if (!policies)
+        return -1;
+    *ret_policies = policies;
+    return 0;
+}
+
+/* --- a review --- */
+
 static int review(const struct offline_options *options, struct arena *arena)
 {
-    struct input_files files = input_read(arena, &options->words);
-    struct report report = offline_review(arena, &files, &options->config);
+    AUTO(policy_set_unref) struct policy_set *policies = NULL;
+    struct offline_config config = options->config;
     struct output_style style = style_of(options, arena);
     struct strbuf out = strbuf_new(arena, 64 * 1024);
+
+    if (options->policy.len && load_policies(options->policy, arena, &policies) < 0)
+        return OFFLINE_UNREADABLE;
+    config.policies = policies;
+
+    struct input_files files = input_read(arena, &options->words);
+    struct report report = offline_review(arena, &files, &config);
 
     options->output->write(&report, &style, &out);
     tell_unreadable(&report.files, arena);
-    return put(&out) < 0 ? PROGRAM_USAGE : (int)offline_exit_of(&report, options->fail_on);
+    return put(&out) < 0 ? OFFLINE_UNREADABLE : offline_exit_of(&report, options->fail_on);
 }
+
+/* --- tests --- */
 
 static int test(const struct offline_options *options, struct arena *arena)
 {
+    AUTO(policy_set_unref) struct policy_set *policies = NULL;
+    struct offline_config config = options->config;
     struct str_list words = str_list_new(arena, 1);
+    struct output_style style = style_of(options, arena);
+    struct strbuf out = strbuf_new(arena, 64 * 1024);
 
+    if (options->policy.len && load_policies(options->policy, arena, &policies) < 0)
+        return OFFLINE_UNREADABLE;
+    config.policies = policies;
     str_list_push(&words, options->test);
 
     struct input_files files = input_read(arena, &words);
-    struct case_report report = cases_run(arena, &files, &options->config);
-    struct output_style style = style_of(options, arena);
-    struct strbuf out = strbuf_new(arena, 64 * 1024);
+    struct case_report report = cases_run(arena, &files, &config);
     uint32_t unreadable = tell_unreadable(&report.files, arena);
 
     options->output->write_cases(&report, &style, &out);
     if (put(&out) < 0 || unreadable)
         return OFFLINE_UNREADABLE;
     if (report.results.count == 0) {
-        fprintf(stderr, "%s: there is no StackTest in %.*s\n", offline_program.name,
-                STR_ARG(str_shown(arena, options->test, 1024)));
+        tell("there is no StackTest in ", options->test, arena);
         return OFFLINE_UNREADABLE;
     }
     return report.failed ? OFFLINE_FINDINGS : OFFLINE_CLEAN;
 }
 
+/* --- a comparison --- */
+
+static int compare(const struct offline_options *options, struct arena *arena)
+{
+    AUTO(policy_set_unref) struct policy_set *before = NULL;
+    AUTO(policy_set_unref) struct policy_set *after = NULL;
+    struct offline_config old_config = options->config;
+    struct offline_config new_config = options->config;
+    struct output_style style = style_of(options, arena);
+    struct strbuf out = strbuf_new(arena, 64 * 1024);
+
+    if (load_policies(options->policy, arena, &before) < 0 ||
+        load_policies(options->other, arena, &after) < 0)
+        return OFFLINE_UNREADABLE;
+    old_config.policies = before;
+    new_config.policies = after;
+
+    struct input_files files = input_read(arena, &options->words);
+    struct report old_report = offline_review(arena, &files, &old_config);
+    struct report new_report = offline_review(arena, &files, &new_config);
+    struct diff diff = diff_reports(arena, &old_report, &new_report);
+    bool fails = diff.count_of[DIFF_REFUSED] ||
+                 (options->fail_on <= SEVERITY_WARN && diff.warned);
+
+    options->output->write_diff(&diff, &style, &out);
+    if (tell_unreadable(&new_report.files, arena) || put(&out) < 0)
+        return OFFLINE_UNREADABLE;
+    return fails ? OFFLINE_FINDINGS : OFFLINE_CLEAN;
+}
+
 int offline_run(int argc, char **argv)
 {
+    static int (*const modes[])(const struct offline_options *options, struct arena *arena) = {
+        [OFFLINE_REVIEW] = review,
+        [OFFLINE_TEST] = test,
+        [OFFLINE_DIFF] = compare,
+    };
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct offline_options options;
     struct flag_values flags;
@@ -114,5 +192,5 @@ int offline_run(int argc, char **argv)
         return code;
     if (offline_options_read(&flags, &options, &err) < 0)
         return program_refuse(&offline_program, &err);
-    return options.test.len ? test(&options, arena) : review(&options, arena);
+    return modes[options.mode](&options, arena);
 }

@@ -1,4 +1,4 @@
-/* judge.c: one Stack after the other; of each verdict the findings are kept, with their places. */
+/* judge.c: one object after the other; of each verdict the findings are kept, with their places. */
 #include "webhook/offline/judge.h"
 
 #include "base/limits.h"
@@ -8,6 +8,7 @@ struct facts offline_facts(const struct offline_config *config, struct offline_s
 {
     return (struct facts){
         .stacks = offline_stacks_facts(stacks, number),
+        .policies = config->policies,
         .plain_http_allowed = config->plain_http_allowed,
     };
 }
@@ -37,7 +38,7 @@ static void add_bad(struct report *report, const struct bad_document *bad)
         return;
     report_findings_push(&report->findings, (struct report_finding){
         .file = bad->file,
-        .stack = REPORT_NO_STACK,
+        .object = REPORT_NO_OBJECT,
         .at = bad->at,
         .problem = { .rule = STR(REPORT_RULE_YAML),
                      .message = bad->what,
@@ -59,58 +60,88 @@ static struct problem kept(struct arena *arena, const struct problem *problem)
     return copy;
 }
 
-static void add_finding(struct report *report, const struct object *object, uint32_t stack,
+static void add_finding(struct report *report, const struct object *object, uint32_t number,
                         const struct problem *problem)
 {
     if (!take(report, problem->severity))
         return;
     report_findings_push(&report->findings, (struct report_finding){
         .file = object->file,
-        .stack = stack,
+        .object = number,
         .at = object_field_place(object, problem->field),
         .problem = kept(report->findings.arena, problem),
     });
 }
 
-/* --- Stacks --- */
+/* --- one object --- */
 
-static void add_stack(struct report *report, const struct object *object, struct json json,
-                      const struct verdict *verdict)
+struct judging {
+    const struct offline_config *config;
+    struct offline_stacks *stacks;
+    struct arena *scratch; /* of one verdict */
+    struct report report;
+};
+
+static struct verdict judge_stack(struct judging *j, const struct object *object, uint32_t number)
 {
-    struct arena *arena = report->stacks.arena;
-    uint32_t number = report->stacks.count;
-    struct json metadata = json_get(json, STR("metadata"));
-    struct report_stack stack = {
+    struct facts facts = offline_facts(j->config, j->stacks, number);
+
+    (void)object;
+    return stack_judge(j->scratch, offline_stack_json(j->stacks, number),
+                       (struct json){ NULL, 0 }, &facts, &j->config->severities);
+}
+
+static struct verdict judge_policy(struct judging *j, const struct object *object, uint32_t number)
+{
+    (void)number;
+    return policy_judge(j->scratch, object->json, (struct json){ NULL, 0 });
+}
+
+/* Kinds without one are not looked for. */
+static struct verdict (*const judge_of[OBJECT_KIND_COUNT])(struct judging *j,
+                                                           const struct object *object,
+                                                           uint32_t number) = {
+    [OBJECT_STACK] = judge_stack,
+    [OBJECT_POLICY] = judge_policy,
+};
+
+static unsigned judged_kinds(void)
+{
+    unsigned kinds = 0;
+
+    for (int i = 0; i < OBJECT_KIND_COUNT; i++)
+        kinds |= judge_of[i] ? 1U << i : 0;
+    return kinds;
+}
+
+static void judge_object(struct judging *j, const struct object *object, uint32_t number)
+{
+    struct report *report = &j->report;
+    struct arena *arena = report->objects.arena;
+    struct verdict verdict = judge_of[object->kind](j, object, number);
+    struct json metadata = json_get(object->json, STR("metadata"));
+    struct str name = json_str(json_get(metadata, STR("name")));
+    struct report_object judged = {
+        .kind = object->kind,
         .file = object->file,
         .at = object_place(object),
-        .namespace_ = str_dup(arena, json_str(json_get(metadata, STR("namespace")))),
-        .name = str_dup(arena, json_str(json_get(metadata, STR("name")))),
-        .allowed = verdict->allowed,
+        .namespace_ = str_dup(arena, offline_stack_namespace(j->stacks, number)),
+        .name = str_dup(arena, name),
+        .allowed = verdict.allowed,
     };
 
     if (report->findings.count < LIMIT_OFFLINE_FINDINGS)
-        stack.message = str_dup(arena, verdict->message);
-    for (uint32_t i = 0; i < verdict->problems.list.count; i++) {
-        const struct problem *problem = &verdict->problems.list.items[i];
+        judged.message = str_dup(arena, verdict.message);
+    for (uint32_t i = 0; i < verdict.problems.list.count; i++) {
+        const struct problem *problem = &verdict.problems.list.items[i];
 
-        stack.denied += problem->severity == SEVERITY_DENY;
-        stack.warned += problem->severity == SEVERITY_WARN;
+        judged.denied += problem->severity == SEVERITY_DENY;
+        judged.warned += problem->severity == SEVERITY_WARN;
         add_finding(report, object, number, problem);
     }
-    report_stacks_push(&report->stacks, stack);
-}
-
-static void judge_stack(struct report *report, const struct offline_config *config,
-                        struct arena *scratch, const struct object *object,
-                        struct offline_stacks *stacks, uint32_t number)
-{
-    struct facts facts = offline_facts(config, stacks, number);
-    struct json json = offline_stack_json(stacks, number);
-    struct verdict verdict = stack_judge(scratch, json, (struct json){ NULL, 0 }, &facts,
-                                         &config->severities);
-
-    add_stack(report, object, json, &verdict);
-    arena_reset(scratch);
+    report->count_of[object->kind]++;
+    report_objects_push(&report->objects, judged);
+    arena_reset(j->scratch);
 }
 
 /* --- files --- */
@@ -139,26 +170,25 @@ struct report offline_review(struct arena *arena, const struct input_files *file
                              const struct offline_config *config)
 {
     AUTO(arena_free) struct arena *scratch = arena_create(0);
-    struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
-    struct report report = { .files = report_files_new(arena, files->count),
-                             .stacks = report_stacks_new(arena, 0),
-                             .findings = report_findings_new(arena, 0) };
+    struct objects objects = objects_new(arena, judged_kinds());
+    struct judging j = { .config = config,
+                         .scratch = scratch,
+                         .report = { .files = report_files_new(arena, files->count),
+                                     .objects = report_objects_new(arena, 0),
+                                     .findings = report_findings_new(arena, 0) } };
     uint32_t bad = 0;
 
-    read_files(&report, files, &objects);
-
-    struct offline_stacks *stacks =
-        offline_stacks_new(arena, &objects.of[OBJECT_STACK], files, config->namespace_);
-
-    for (uint32_t i = 0; i < objects.of[OBJECT_STACK].count; i++) {
-        const struct object *object = &objects.of[OBJECT_STACK].items[i];
+    read_files(&j.report, files, &objects);
+    j.stacks = offline_stacks_new(arena, &objects.list, files, config->namespace_);
+    for (uint32_t i = 0; i < objects.list.count; i++) {
+        const struct object *object = &objects.list.items[i];
 
         for (; bad < objects.bad.count && is_before(&objects.bad.items[bad], object); bad++)
-            add_bad(&report, &objects.bad.items[bad]);
-        judge_stack(&report, config, scratch, object, stacks, i);
+            add_bad(&j.report, &objects.bad.items[bad]);
+        judge_object(&j, object, i);
     }
     for (; bad < objects.bad.count; bad++)
-        add_bad(&report, &objects.bad.items[bad]);
-    report.others = objects.others;
-    return report;
+        add_bad(&j.report, &objects.bad.items[bad]);
+    j.report.others = objects.others;
+    return j.report;
 }

@@ -3,6 +3,7 @@
 #ifndef HERD_WEBHOOK_OFFLINE_JUDGE_H
 #define HERD_WEBHOOK_OFFLINE_JUDGE_H
 
+#include "stack/policy_set.h"
 #include "stack/validate.h"
 #include "webhook/offline/input.h"
 #include "webhook/offline/report.h"
@@ -12,9 +13,10 @@ struct offline_config {
     struct str namespace_; /* of Stacks that name none */
     bool plain_http_allowed;
     struct rule_severities severities;
+    const struct policy_set *policies; /* put to the Stacks; NULL = none */
 };
 
-/* What is known when Stack `number` is judged. */
+/* What is known when object `number`, a Stack, is judged. */
 struct facts offline_facts(const struct offline_config *config, struct offline_stacks *stacks,
                            uint32_t number);
 

@@ -24,14 +24,11 @@ const char *object_kind_name(enum object_kind kind)
 
 struct objects objects_new(struct arena *arena, unsigned wanted)
 {
-    struct objects objects = { .arena = arena,
-                               .wanted = wanted,
-                               .others = other_objects_new(arena, 0),
-                               .bad = bad_documents_new(arena, 0) };
-
-    for (int i = 0; i < OBJECT_KIND_COUNT; i++)
-        objects.of[i] = object_list_new(arena, 0);
-    return objects;
+    return (struct objects){ .arena = arena,
+                             .wanted = wanted,
+                             .list = object_list_new(arena, 0),
+                             .others = other_objects_new(arena, 0),
+                             .bad = bad_documents_new(arena, 0) };
 }
 
 /* --- of which kind is it? --- */
@@ -147,7 +144,8 @@ static void add_object(struct objects *objects, struct object object)
             add_object(objects, object);
         }
     } else if (is_wanted(objects, json)) {
-        object_list_push(&objects->of[kind_of(json)], object);
+        object.kind = kind_of(json);
+        object_list_push(&objects->list, object);
     } else {
         add_other(objects, &object);
     }
@@ -183,7 +181,7 @@ static void add_document(struct objects *objects, struct arena *scratch, uint32_
                          uint32_t first_line, const struct yaml_document *document)
 {
     const struct json_limits *limits = &objects_json_limits;
-    struct object object = { file, first_line, document, { NULL, 0 } };
+    struct object object = { OBJECT_KIND_COUNT, file, first_line, document, { NULL, 0 } };
     struct error err;
     int failed = json_read(scratch, document->json, limits, &object.json, &err);
 

@@ -16,7 +16,11 @@ struct place {
     uint32_t column;
 };
 
+/* The kinds that a review knows. */
+enum object_kind { OBJECT_STACK, OBJECT_POLICY, OBJECT_TEST, OBJECT_KIND_COUNT };
+
 struct object {
+    enum object_kind kind;
     uint32_t file;       /* number of it, as objects_read was told */
     uint32_t first_line; /* of the document's text in its file, less 1 */
     const struct yaml_document *document;
@@ -42,13 +46,10 @@ struct bad_document {
 };
 LIST_DEFINE(bad_documents, struct bad_document)
 
-/* The kinds that a review knows. */
-enum object_kind { OBJECT_STACK, OBJECT_POLICY, OBJECT_TEST, OBJECT_KIND_COUNT };
-
 struct objects {
     struct arena *arena;
     unsigned wanted; /* kinds, as bits; what is of another is passed over */
-    struct object_list of[OBJECT_KIND_COUNT];
+    struct object_list list; /* in the order of files and documents */
     struct other_objects others;
     struct bad_documents bad;
     uint32_t documents;

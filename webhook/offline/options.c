@@ -41,22 +41,64 @@ static int read_namespace(const struct flag_value *flag, struct str *ret_namespa
     return 0;
 }
 
-/* A review of files, or tests. */
-static int check_mode(const struct offline_options *options, struct error *err)
+/* --- a review, tests, or a comparison --- */
+
+static int check_test(const struct offline_options *options, struct error *err)
 {
-    if (options->test.len && options->words.count)
+    if (options->words.count)
         return error_set(err, ERROR_BAD_REQUEST,
                          "--test says what is tested: there is no place for '%.*s'; leave out one "
                          "of both",
                          STR_ARG(options->words.items[0]));
-    if (options->test.len && !options->output->write_cases)
+    if (!options->output->write_cases)
         return error_set(err, ERROR_BAD_REQUEST,
                          "--output: tests have no form '%s'; take text, json or junit",
                          options->output->name);
-    if (!options->test.len && options->words.count == 0)
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "say what to review: files, folders, globs, or - for standard input");
     return 0;
+}
+
+/* The first word belongs to the flag. */
+static int read_diff(const struct flag_value *flag, struct offline_options *options,
+                     struct error *err)
+{
+    if (options->policy.len)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--diff-policies names the policies: leave out --policy");
+    if (!options->output->write_diff)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--output: a comparison has no form '%s'; take text or json",
+                         options->output->name);
+    if (options->words.count < 2)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "write --diff-policies OLD NEW FILE...: where the policies are, where the "
+                         "new ones are, and the Stacks");
+    options->policy = flag->text;
+    options->other = options->words.items[0];
+    options->words.items++;
+    options->words.count--;
+    return 0;
+}
+
+static int read_mode(const struct flag_value *values, struct offline_options *options,
+                     struct error *err)
+{
+    const struct flag_value *diff = &values[FLAG_DIFF_POLICIES];
+
+    if (options->test.len && diff->text.len)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--test and --diff-policies are two things to do; give one of both");
+    if (options->test.len) {
+        options->mode = OFFLINE_TEST;
+        return check_test(options, err);
+    }
+    if (diff->text.len) {
+        options->mode = OFFLINE_DIFF;
+        return read_diff(diff, options, err);
+    }
+    if (options->words.count)
+        return 0;
+    return error_set(err, ERROR_BAD_REQUEST,
+                     "say what to review: files, folders, globs, or - for standard input");
 }
 
 int offline_options_read(const struct flag_values *flags, struct offline_options *ret_options,
@@ -68,6 +110,7 @@ int offline_options_read(const struct flag_values *flags, struct offline_options
         .output = output_find(values[FLAG_OUTPUT].text),
         .quiet = values[FLAG_QUIET].number != 0,
         .verbose = values[FLAG_VERBOSE].number != 0,
+        .policy = values[FLAG_POLICY].text,
         .test = values[FLAG_TEST].text,
         .words = flags->rest,
     };
@@ -79,7 +122,7 @@ int offline_options_read(const struct flag_values *flags, struct offline_options
     if (options.quiet && options.verbose)
         return error_set(err, ERROR_BAD_REQUEST,
                          "--quiet and --verbose say opposite things; give one of both");
-    if (check_mode(&options, err) < 0)
+    if (read_mode(values, &options, err) < 0)
         return -1;
     *ret_options = options;
     return 0;

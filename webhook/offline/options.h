@@ -8,13 +8,18 @@
 
 extern const struct program offline_program;
 
+enum offline_mode { OFFLINE_REVIEW, OFFLINE_TEST, OFFLINE_DIFF };
+
 struct offline_options {
     struct offline_config config;
     const struct output *output;
     enum severity fail_on;
     bool quiet;
     bool verbose;
-    struct str test;       /* where StackTests are; "": a review */
+    enum offline_mode mode;
+    struct str policy;     /* where the policies are; "": none. Of a diff: the old ones */
+    struct str other;      /* of a diff: where the new ones are */
+    struct str test;       /* where StackTests are */
     struct str_list words; /* files, folders, globs, "-" */
 };
 

@@ -4,10 +4,10 @@
 enum { NAME_SHOWN_MAX = 4096 };
 
 static const struct output outputs[] = {
-    { "text", output_text, cases_text },
-    { "json", output_json, cases_json },
-    { "sarif", output_sarif, NULL },
-    { "junit", output_junit, cases_junit },
+    { "text", output_text, cases_text, diff_text },
+    { "json", output_json, cases_json, diff_json },
+    { "sarif", output_sarif, NULL, NULL },
+    { "junit", output_junit, cases_junit, NULL },
 };
 
 const struct output *output_find(struct str name)
@@ -57,7 +57,9 @@ struct str output_sentence(const struct problem *problem, struct arena *arena)
     return strbuf_str(&text);
 }
 
-struct str output_stack(const struct report_stack *stack, struct arena *arena)
+struct str output_object(const struct report_object *object, struct arena *arena)
 {
-    return str_fmt(arena, "%.*s/%.*s", STR_ARG(stack->namespace_), STR_ARG(stack->name));
+    if (!object->namespace_.len)
+        return object->name;
+    return str_fmt(arena, "%.*s/%.*s", STR_ARG(object->namespace_), STR_ARG(object->name));
 }

@@ -3,6 +3,7 @@
 #define HERD_WEBHOOK_OFFLINE_OUTPUT_H
 
 #include "webhook/offline/cases.h"
+#include "webhook/offline/diff.h"
 #include "webhook/offline/report.h"
 
 struct output_style {
@@ -21,6 +22,9 @@ struct output {
     /* Of --test; NULL: tests have no such form. */
     void (*write_cases)(const struct case_report *report, const struct output_style *style,
                         struct strbuf *out);
+    /* Of --diff-policies; NULL: it has no such form. */
+    void (*write_diff)(const struct diff *diff, const struct output_style *style,
+                       struct strbuf *out);
 };
 
 /* NULL if there is none of that name. */
@@ -40,6 +44,9 @@ void cases_json(const struct case_report *report, const struct output_style *sty
 void cases_junit(const struct case_report *report, const struct output_style *style,
                  struct strbuf *out);
 
+void diff_text(const struct diff *diff, const struct output_style *style, struct strbuf *out);
+void diff_json(const struct diff *diff, const struct output_style *style, struct strbuf *out);
+
 /* --- what the forms have in common --- */
 
 /* A severity as compilers and SARIF call it: "error", "warning", "note". */
@@ -49,8 +56,8 @@ const char *output_level(enum severity severity);
 struct str output_name(struct str file, const struct output_style *style, struct arena *arena);
 /* "field: message; way out", without what is empty. */
 struct str output_sentence(const struct problem *problem, struct arena *arena);
-/* "namespace/name". */
-struct str output_stack(const struct report_stack *stack, struct arena *arena);
+/* "namespace/name", or the name of what has no namespace. */
+struct str output_object(const struct report_object *object, struct arena *arena);
 static inline bool output_shows(const struct output_style *style, const struct problem *problem)
 {
     return problem->severity >= style->least;

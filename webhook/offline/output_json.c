@@ -21,16 +21,17 @@ static void put_place(struct form *f, uint32_t file, struct place at)
     json_field_int(&f->w, "column", at.column);
 }
 
-static void put_stack(struct form *f, const struct report_stack *stack)
+static void put_object(struct form *f, const struct report_object *object)
 {
     json_open_object(&f->w);
-    put_place(f, stack->file, stack->at);
-    json_field_str(&f->w, "namespace", stack->namespace_);
-    json_field_str(&f->w, "name", stack->name);
-    json_field_bool(&f->w, "allowed", stack->allowed);
-    json_field_str(&f->w, "message", stack->message);
-    json_field_int(&f->w, "denied", stack->denied);
-    json_field_int(&f->w, "warned", stack->warned);
+    json_field_str(&f->w, "kind", str_of(object_kind_name(object->kind)));
+    put_place(f, object->file, object->at);
+    json_field_str(&f->w, "namespace", object->namespace_);
+    json_field_str(&f->w, "name", object->name);
+    json_field_bool(&f->w, "allowed", object->allowed);
+    json_field_str(&f->w, "message", object->message);
+    json_field_int(&f->w, "denied", object->denied);
+    json_field_int(&f->w, "warned", object->warned);
     json_close_object(&f->w);
 }
 
@@ -40,9 +41,12 @@ static void put_finding(struct form *f, const struct report_finding *finding)
 
     json_open_object(&f->w);
     put_place(f, finding->file, finding->at);
-    if (finding->stack != REPORT_NO_STACK) {
-        json_field_str(&f->w, "namespace", f->report->stacks.items[finding->stack].namespace_);
-        json_field_str(&f->w, "name", f->report->stacks.items[finding->stack].name);
+    if (finding->object != REPORT_NO_OBJECT) {
+        const struct report_object *object = &f->report->objects.items[finding->object];
+
+        json_field_str(&f->w, "kind", str_of(object_kind_name(object->kind)));
+        json_field_str(&f->w, "namespace", object->namespace_);
+        json_field_str(&f->w, "name", object->name);
     }
     json_field_str(&f->w, "rule", problem->rule);
     json_field_str(&f->w, "severity", str_of(severity_name(problem->severity)));
@@ -81,7 +85,8 @@ static void put_summary(struct form *f)
 
     json_open_object(&f->w);
     json_field_int(&f->w, "files", report->files.count - report->unreadable);
-    json_field_int(&f->w, "stacks", report->stacks.count);
+    json_field_int(&f->w, "stacks", report->count_of[OBJECT_STACK]);
+    json_field_int(&f->w, "policies", report->count_of[OBJECT_POLICY]);
     json_field_int(&f->w, "denied", report->denied);
     json_field_int(&f->w, "warned", report->warned);
     json_field_int(&f->w, "audited", report->audited);
@@ -98,10 +103,10 @@ void output_json(const struct report *report, const struct output_style *style, 
     json_open_object(&f.w);
     json_put_key(&f.w, STR("summary"));
     put_summary(&f);
-    json_put_key(&f.w, STR("stacks"));
+    json_put_key(&f.w, STR("objects"));
     json_open_array(&f.w);
-    for (uint32_t i = 0; i < report->stacks.count; i++)
-        put_stack(&f, &report->stacks.items[i]);
+    for (uint32_t i = 0; i < report->objects.count; i++)
+        put_object(&f, &report->objects.items[i]);
     json_close_array(&f.w);
     json_put_key(&f.w, STR("findings"));
     json_open_array(&f.w);

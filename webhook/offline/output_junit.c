@@ -9,7 +9,7 @@ struct junit {
     const struct output_style *style;
     struct arena *arena;
     uint32_t finding; /* the next that is told */
-    uint32_t stack;
+    uint32_t object;
     uint32_t cases; /* of all files */
     uint32_t failures;
 };
@@ -85,29 +85,29 @@ static bool next_case(struct junit *j, uint32_t file, struct junit_case *ret_cas
     const struct report_findings *findings = &j->report->findings;
     const struct report_finding *finding =
         j->finding < findings->count ? &findings->items[j->finding] : NULL;
-    const struct report_stack *stack =
-        j->stack < j->report->stacks.count ? &j->report->stacks.items[j->stack] : NULL;
+    const struct report_object *object =
+        j->object < j->report->objects.count ? &j->report->objects.items[j->object] : NULL;
     struct junit_case c = { .file = file,
                            .failures = { .arena = j->arena },
                            .warnings = { .arena = j->arena } };
 
-    if (stack && stack->file != file)
-        stack = NULL;
-    if (finding && finding->file == file && finding->stack == REPORT_NO_STACK &&
-        (!stack || finding->at.line < stack->at.line)) {
+    if (object && object->file != file)
+        object = NULL;
+    if (finding && finding->file == file && finding->object == REPORT_NO_OBJECT &&
+        (!object || finding->at.line < object->at.line)) {
         c.at = finding->at;
         c.name = str_fmt(j->arena, "line %u", finding->at.line);
         c.fails = true;
         add_line(j, &c, finding);
         j->finding++;
-    } else if (stack) {
-        c.at = stack->at;
-        c.name = output_stack(stack, j->arena);
-        c.fails = stack->denied || (stack->warned && j->style->fails <= SEVERITY_WARN);
-        for (; j->finding < findings->count && findings->items[j->finding].stack == j->stack;
+    } else if (object) {
+        c.at = object->at;
+        c.name = output_object(object, j->arena);
+        c.fails = object->denied || (object->warned && j->style->fails <= SEVERITY_WARN);
+        for (; j->finding < findings->count && findings->items[j->finding].object == j->object;
              j->finding++)
             add_line(j, &c, &findings->items[j->finding]);
-        j->stack++;
+        j->object++;
     } else {
         return false;
     }

@@ -59,6 +59,21 @@ static uint32_t index_of(struct sarif *s, struct str rule)
     return RULE_COUNT + s->others.count - 1;
 }
 
+/* Of the first finding of a rule that no table has. */
+static void put_other_rule(struct sarif *s, const struct problem *problem)
+{
+    struct str policy = problem->rule;
+    struct str sentence = STR(REPORT_RULE_YAML_SENTENCE);
+    struct str part;
+
+    str_split(&policy, '/', &part);
+    if (str_eq(part, STR("policy")) && str_split(&policy, '/', &part))
+        sentence = str_fmt(s->arena, "The rule %.*s of the StackPolicy %.*s.", STR_ARG(policy),
+                           STR_ARG(part));
+    put_rule(s, problem->rule, sentence, problem->way_out.len ? problem->way_out : problem->message,
+             problem->severity);
+}
+
 static void put_rules(struct sarif *s)
 {
     json_put_key(&s->w, STR("rules"));
@@ -72,12 +87,9 @@ static void put_rules(struct sarif *s)
     for (uint32_t i = 0; i < s->report->findings.count; i++) {
         const struct problem *problem = &s->report->findings.items[i].problem;
         uint32_t known = s->others.count;
-        bool yaml = str_eq(problem->rule, STR(REPORT_RULE_YAML));
 
         if (output_shows(s->style, problem) && index_of(s, problem->rule) == RULE_COUNT + known)
-            put_rule(s, problem->rule, yaml ? STR(REPORT_RULE_YAML_SENTENCE) : problem->message,
-                     problem->way_out.len ? problem->way_out : problem->message,
-                     problem->severity);
+            put_other_rule(s, problem);
     }
     json_close_array(&s->w);
 }
@@ -147,14 +159,14 @@ static void put_physical(struct sarif *s, uint32_t file, struct place at)
 
 static void put_logical(struct sarif *s, const struct report_finding *finding)
 {
-    struct str stack = output_stack(&s->report->stacks.items[finding->stack], s->arena);
+    struct str object = output_object(&s->report->objects.items[finding->object], s->arena);
 
     json_put_key(&s->w, STR("logicalLocations"));
     json_open_array(&s->w);
     json_open_object(&s->w);
     json_field_str(&s->w, "name", finding->problem.field);
     json_field_str(&s->w, "fullyQualifiedName",
-                   str_fmt(s->arena, "%.*s/%.*s", STR_ARG(stack),
+                   str_fmt(s->arena, "%.*s/%.*s", STR_ARG(object),
                            STR_ARG(finding->problem.field)));
     json_field_str(&s->w, "kind", STR("member"));
     json_close_object(&s->w);
@@ -176,7 +188,7 @@ static void put_result(struct sarif *s, const struct report_finding *finding)
     json_open_array(&s->w);
     json_open_object(&s->w);
     put_physical(s, finding->file, finding->at);
-    if (finding->stack != REPORT_NO_STACK)
+    if (finding->object != REPORT_NO_OBJECT)
         put_logical(s, finding);
     json_close_object(&s->w);
     json_close_array(&s->w);

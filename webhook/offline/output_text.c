@@ -63,12 +63,12 @@ static void put_finding(struct text *t, const struct report_finding *finding)
     }
 }
 
-static void put_passing(struct text *t, const struct report_stack *stack)
+static void put_passing(struct text *t, const struct report_object *object)
 {
-    put_place(t, stack->file, stack->at);
+    put_place(t, object->file, object->at);
     put_ink(t, INK_GOOD, STR("passes"));
     strbuf_lit(t->out, ": ");
-    put_shown(t, output_stack(stack, t->out->arena));
+    put_shown(t, output_object(object, t->out->arena));
     strbuf_char(t->out, '\n');
 }
 
@@ -101,7 +101,11 @@ static void put_counts(struct text *t)
 
     put_count(t, report->files.count - report->unreadable, "file", "files");
     strbuf_lit(t->out, ", ");
-    put_count(t, report->stacks.count, "Stack", "Stacks");
+    put_count(t, report->count_of[OBJECT_STACK], "Stack", "Stacks");
+    if (report->count_of[OBJECT_POLICY]) {
+        strbuf_lit(t->out, ", ");
+        put_count(t, report->count_of[OBJECT_POLICY], "StackPolicy", "StackPolicies");
+    }
     strbuf_lit(t->out, ": ");
     put_count(t, report->denied, "error", "errors");
     strbuf_lit(t->out, ", ");
@@ -131,9 +135,9 @@ void output_text(const struct report *report, const struct output_style *style, 
             put_finding(&t, &report->findings.items[i]);
     if (report->omitted)
         strbuf_fmt(out, "and %u more findings\n", report->omitted);
-    for (uint32_t i = 0; style->verbose && i < report->stacks.count; i++)
-        if (report->stacks.items[i].denied + report->stacks.items[i].warned == 0)
-            put_passing(&t, &report->stacks.items[i]);
+    for (uint32_t i = 0; style->verbose && i < report->objects.count; i++)
+        if (report->objects.items[i].denied + report->objects.items[i].warned == 0)
+            put_passing(&t, &report->objects.items[i]);
     for (uint32_t i = 0; style->verbose && i < report->others.count; i++)
         put_other(&t, &report->others.items[i]);
     if (style->counts)

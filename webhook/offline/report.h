@@ -1,17 +1,17 @@
 /* report.h: what a review of files came to: a value, which output_*.c write in one form each.
  *
- * Files stand in the order in which they were named, Stacks and findings in that of the files and
- * of the documents in them; of one Stack, findings are sorted by field. */
+ * Files stand in the order in which they were named, objects and findings in that of the files and
+ * of the documents in them; of one object, findings are sorted by field. */
 #ifndef HERD_WEBHOOK_OFFLINE_REPORT_H
 #define HERD_WEBHOOK_OFFLINE_REPORT_H
 
 #include "webhook/offline/objects.h"
 
-/* The rule of what is no finding about a Stack: a document that cannot be read. */
+/* The rule of what is no finding about an object: a document that cannot be read. */
 #define REPORT_RULE_YAML "input.yaml"
 #define REPORT_RULE_YAML_SENTENCE "The document is not YAML or JSON that Kubernetes reads."
 
-enum { REPORT_NO_STACK = UINT32_MAX };
+enum { REPORT_NO_OBJECT = UINT32_MAX };
 
 struct report_file {
     struct str name;
@@ -19,21 +19,22 @@ struct report_file {
 };
 LIST_DEFINE(report_files, struct report_file)
 
-struct report_stack {
+struct report_object {
+    enum object_kind kind;
     uint32_t file;
     struct place at;
-    struct str namespace_;
+    struct str namespace_; /* "" of what has none */
     struct str name;
     bool allowed;
     struct str message; /* of the refusal, as kubectl shows it; "" if its findings are not listed */
     uint32_t denied; /* findings, those that are not listed too */
     uint32_t warned;
 };
-LIST_DEFINE(report_stacks, struct report_stack)
+LIST_DEFINE(report_objects, struct report_object)
 
 struct report_finding {
     uint32_t file;
-    uint32_t stack; /* number of it, or REPORT_NO_STACK */
+    uint32_t object; /* number of it, or REPORT_NO_OBJECT */
     struct place at;
     struct problem problem;
 };
@@ -41,9 +42,10 @@ LIST_DEFINE(report_findings, struct report_finding)
 
 struct report {
     struct report_files files;
-    struct report_stacks stacks;
+    struct report_objects objects;
     struct report_findings findings;
     struct other_objects others;
+    uint32_t count_of[OBJECT_KIND_COUNT];
     uint32_t denied; /* all, also those that are not listed */
     uint32_t warned;
     uint32_t audited;

@@ -7,6 +7,7 @@
 struct known_stack {
     struct str file; /* its name */
     struct json json; /* as it would be sent */
+    struct str namespace_;
 };
 
 struct offline_stacks {
@@ -67,6 +68,7 @@ static void know(struct offline_stacks *stacks, struct arena *arena, struct aren
         own = namespace_;
         arena_reset(scratch);
     }
+    known->namespace_ = own;
     for (enum scope scope = 0; scope < SCOPE_COUNT; scope++)
         map_put(stacks->by_name, key_of(arena, known, scope, own, name), known);
 }
@@ -82,7 +84,10 @@ struct offline_stacks *offline_stacks_new(struct arena *arena, const struct obje
     for (uint32_t i = 0; i < objects->count; i++) {
         const struct object *object = &objects->items[i];
 
-        stacks->all[i] = (struct known_stack){ files->items[object->file].name, object->json };
+        if (object->kind != OBJECT_STACK)
+            continue;
+        stacks->all[i].file = files->items[object->file].name;
+        stacks->all[i].json = object->json;
         know(stacks, arena, scratch, &stacks->all[i], namespace_);
     }
     return stacks;
@@ -91,6 +96,11 @@ struct offline_stacks *offline_stacks_new(struct arena *arena, const struct obje
 struct json offline_stack_json(const struct offline_stacks *stacks, uint32_t number)
 {
     return stacks->all[number].json;
+}
+
+struct str offline_stack_namespace(const struct offline_stacks *stacks, uint32_t number)
+{
+    return stacks->all[number].namespace_;
 }
 
 /* --- as they know of one another --- */

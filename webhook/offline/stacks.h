@@ -11,11 +11,14 @@
 
 struct offline_stacks;
 
-/* In the arena; the rest is borrowed. `namespace_`: of Stacks that name none. */
+/* In the arena; the rest is borrowed. `namespace_`: of Stacks that name none. Stacks keep the
+ * numbers that they have among all `objects`. */
 struct offline_stacks *offline_stacks_new(struct arena *arena, const struct object_list *objects,
                                           const struct input_files *files, struct str namespace_);
-/* Stack `number` of the input, with a namespace. */
+/* A Stack, with a namespace. */
 struct json offline_stack_json(const struct offline_stacks *stacks, uint32_t number);
+/* "" of what is no Stack. */
+struct str offline_stack_namespace(const struct offline_stacks *stacks, uint32_t number);
 /* What that Stack may know of the others: until the next call. */
 struct fact_stacks offline_stacks_facts(struct offline_stacks *stacks, uint32_t number);
 

@@ -13,6 +13,7 @@
 #include "text/patch.h"
 #include "webhook/offline/judge.h"
 #include "webhook/offline/output.h"
+#include "webhook/offline/policies.h"
 #include "webhook/review.h"
 
 #include <inttypes.h>
@@ -22,7 +23,7 @@
 enum { STACKS_OF_AN_INPUT = 40 };
 
 static struct {
-    uint64_t stacks, denied, warned, waiting;
+    uint64_t stacks, denied, warned, waiting, by_policy;
 } tally;
 
 /* --- what the webhook says --- */
@@ -94,7 +95,7 @@ static struct str of_outcome(struct arena *arena, const char *row, const struct 
 
 static struct str of_report(struct arena *arena, const struct report *report, uint32_t number)
 {
-    const struct report_stack *stack = &report->stacks.items[number];
+    const struct report_object *stack = &report->objects.items[number];
     struct admission_answer answer = { .warnings = str_list_new(arena, 0) };
     struct strbuf out = strbuf_new(arena, 512);
 
@@ -102,7 +103,7 @@ static struct str of_report(struct arena *arena, const struct report *report, ui
     for (uint32_t i = 0; i < report->findings.count; i++) {
         const struct report_finding *finding = &report->findings.items[i];
 
-        if (finding->stack != number)
+        if (finding->object != number)
             continue;
         put_problem(&out, &finding->problem);
         if (finding->problem.severity == SEVERITY_WARN)
@@ -155,11 +156,32 @@ static struct input_files any_input(struct arena *arena, struct rng *rng)
     return files;
 }
 
-static void count(const struct report_stack *stack)
+static void count(const struct report_object *stack)
 {
     tally.stacks++;
     tally.denied += !stack->allowed;
     tally.warned += stack->warned > 0;
+}
+
+/* What generated Stacks break now and then, in each of the three ways. */
+static struct policy_set *some_policies(struct arena *arena)
+{
+    static const char text[] =
+        "{apiVersion: herd.suse.com/v1, kind: StackPolicy, metadata: {name: pinned}, spec: {match: {env: [prod]},"
+        " rules: [{name: exact, field: 'spec.charts[*].version', pattern: '[0-9.]+'}]}}\n---\n"
+        "{apiVersion: herd.suse.com/v1, kind: StackPolicy, metadata: {name: patience}, spec: {action: Warn,"
+        " rules: [{name: most, field: 'spec.charts[*].timeout', maximum: 10m}]}}\n---\n"
+        "{apiVersion: herd.suse.com/v1, kind: StackPolicy, metadata: {name: owners}, spec: {action: Audit,"
+        " rules: [{name: owner, field: 'metadata.labels[owner]', presence: Required}]}}\n";
+    struct input_files files = input_files_new(arena, 1);
+    struct policy_set *policies;
+    struct str_list wrong;
+
+    input_files_push(&files, (struct input_file){ .name = STR("p.yaml"), .bytes = str_of(text) });
+    policies = policies_load(arena, &files, &wrong);
+    if (!policies)
+        fail_msg("%.*s", STR_ARG(wrong.items[0]));
+    return policies;
 }
 
 static void both_say_the_same_of_one_input(uint64_t seed)
@@ -168,28 +190,32 @@ static void both_say_the_same_of_one_input(uint64_t seed)
     AUTO(arena_free) struct arena *scratch = arena_create(0);
     const char *row = str_fmt(arena, "HERD_SEED=%" PRIu64, seed).at;
     struct rng rng = rng_from_seed(seed);
-    struct offline_config config = { STR("default"), rng_below(&rng, 2), rule_severities_default() };
+    AUTO(policy_set_unref) struct policy_set *policies = some_policies(arena);
+    struct offline_config config = { STR("default"), rng_below(&rng, 2), rule_severities_default(),
+                                     rng_below(&rng, 2) ? policies : NULL };
     struct input_files files = any_input(arena, &rng);
     struct report report = offline_review(arena, &files, &config);
     struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
 
     objects_read(&objects, 0, files.items[0].bytes);
 
-    struct offline_stacks *stacks = offline_stacks_new(arena, &objects.of[OBJECT_STACK], &files, config.namespace_);
+    struct offline_stacks *stacks = offline_stacks_new(arena, &objects.list, &files, config.namespace_);
 
-    rows_expect_int(row, report.stacks.count, STACKS_OF_AN_INPUT);
-    for (uint32_t i = 0; i < report.stacks.count; i++) {
+    rows_expect_int(row, report.objects.count, STACKS_OF_AN_INPUT);
+    for (uint32_t i = 0; i < report.objects.count; i++) {
         struct facts facts = offline_facts(&config, stacks, i);
         struct review_context context = { .facts = &facts, .severities = &config.severities };
         struct review_outcome outcome =
             decide(scratch, row, &context, json_raw(offline_stack_json(stacks, i)));
 
         rows_expect_str(row, of_report(scratch, &report, i), of_outcome(scratch, row, &outcome));
-        count(&report.stacks.items[i]);
+        count(&report.objects.items[i]);
         arena_reset(scratch);
     }
-    for (uint32_t i = 0; i < report.findings.count; i++)
+    for (uint32_t i = 0; i < report.findings.count; i++) {
         tally.waiting += str_eq(report.findings.items[i].problem.rule, STR("graph.stack-cycle"));
+        tally.by_policy += str_starts(report.findings.items[i].problem.rule, STR("policy/"));
+    }
 }
 
 static uint64_t number_from(const char *name, uint64_t otherwise)
@@ -214,6 +240,7 @@ static void both_say_the_same(void **state)
     rows_expect("some are denied", tally.denied > cases / 10, "denied");
     rows_expect("some are allowed", tally.stacks - tally.denied > cases / 50, "allowed");
     rows_expect("some are warned about", tally.warned > cases / 50, "warned");
+    rows_expect("some break policies", tally.by_policy > cases / 10, "of policies");
     rows_expect("some wait for one another", tally.waiting > cases / 1000, "cycles");
 }
 

@@ -67,6 +67,8 @@ static void tests_say_what_they_got(void **state)
           "write a value of the type that is asked for\n" },
         { "no tests", "apiVersion: herd.suse.com/v1\nkind: StackTest\ntests: []\n",
           "    tests: must have at least 1 entry; add one\n" },
+        { "no such policies", HEAD "policies: [no/such.yaml]\ntests: [{name: x, verdict: allowed, files: [f]}]\n",
+          "    cannot read no/such.yaml: No such file or directory\n" },
         { "a slip in the kind", "apiVersion: herd.suse.com/v2\nkind: stacktest\ntests: [{name: x, verdict: allowed, files: [f]}]\n",
           "    apiVersion: 'herd.suse.com/v2' is not herd.suse.com/v1; write apiVersion: herd.suse.com/v1 and kind: StackTest\n"
           "    kind: 'stacktest' is not StackTest; write apiVersion: herd.suse.com/v1 and kind: StackTest\n" },

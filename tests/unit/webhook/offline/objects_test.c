@@ -12,8 +12,8 @@ static struct str shown(struct arena *arena, const struct objects *objects)
 {
     struct strbuf out = strbuf_new(arena, 256);
 
-    for (uint32_t i = 0; i < objects->of[OBJECT_STACK].count; i++) {
-        struct place at = object_place(&objects->of[OBJECT_STACK].items[i]);
+    for (uint32_t i = 0; i < objects->list.count; i++) {
+        struct place at = object_place(&objects->list.items[i]);
 
         strbuf_fmt(&out, "S %u:%u ", at.line, at.column);
     }
@@ -108,10 +108,10 @@ static void fields_stand_at_their_keys(void **state)
     (void)state;
     objects_read(&objects, 0, STR("kind: Other\n"));
     objects_read(&objects, 1, str_of(text));
-    rows_expect_int("one Stack", objects.of[OBJECT_STACK].count, 1);
-    rows_expect_int("its file", objects.of[OBJECT_STACK].items[0].file, 1);
+    rows_expect_int("one Stack", objects.list.count, 1);
+    rows_expect_int("its file", objects.list.items[0].file, 1);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct place at = object_field_place(&objects.of[OBJECT_STACK].items[0], str_of(rows[i].field));
+        struct place at = object_field_place(&objects.list.items[0], str_of(rows[i].field));
 
         rows_expect_int(rows[i].field, at.line, rows[i].line);
         rows_expect_int(rows[i].field, at.column, rows[i].column);
@@ -142,10 +142,10 @@ static void what_programs_write_may_be_large(void **state)
     (void)state;
     rows_expect("more than a YAML document may have", json.len > LIMIT_YAML_TEXT, "bytes");
     objects_read(&objects, 0, json);
-    rows_expect_int("Stacks of a List in JSON", objects.of[OBJECT_STACK].count, 20000);
-    rows_expect_int("the last one's line", (int)object_place(&objects.of[OBJECT_STACK].items[19999]).line, 20000);
+    rows_expect_int("Stacks of a List in JSON", objects.list.count, 20000);
+    rows_expect_int("the last one's line", (int)object_place(&objects.list.items[19999]).line, 20000);
     objects_read(&objects, 1, yaml);
-    rows_expect_int("Stacks of a stream", objects.of[OBJECT_STACK].count, 40000);
+    rows_expect_int("Stacks of a stream", objects.list.count, 40000);
     rows_expect_int("nothing is bad", objects.bad.count, 0);
     objects_read(&objects, 2, list);
     rows_expect_int("one YAML document has its bounds", objects.bad.count, 1);

@@ -32,7 +32,7 @@ static struct input input(struct arena *arena)
         input_files_push(&in.files, (struct input_file){ .name = str_of(inputs[i].name) });
         objects_read(&in.objects, i, str_of(inputs[i].text));
     }
-    in.stacks = offline_stacks_new(arena, &in.objects.of[OBJECT_STACK], &in.files, STR("default"));
+    in.stacks = offline_stacks_new(arena, &in.objects.list, &in.files, STR("default"));
     return in;
 }
 
@@ -88,8 +88,8 @@ static void a_namespace_is_given_where_none_is_named(void **state)
 
     objects_read(&odd, 0, STR("apiVersion: herd.suse.com/v1\nkind: Stack\nmetadata: 7\n---\n"
                               "apiVersion: herd.suse.com/v1\nkind: Stack\n"));
-    offline_stacks_new(arena, &odd.of[OBJECT_STACK], &in.files, STR("default"));
-    rows_expect_int("metadata of another type, or none", odd.of[OBJECT_STACK].count, 2);
+    offline_stacks_new(arena, &odd.list, &in.files, STR("default"));
+    rows_expect_int("metadata of another type, or none", odd.list.count, 2);
 }
 
 int main(void)
