@@ -1,9 +1,10 @@
 /* output_sarif.c: SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format), for code
  * scanning.
  *
- * One run. Every rule of rules.def is described with its help, findings point at them by index;
- * what other rules find (a policy's) is described as it comes. Files within the working folder are
- * relative to %SRCROOT%. Columns count characters (section 3.14.17). */
+ * One run. Every rule that found something is described, with its help from rules.def, and findings
+ * point at it by index. Files within the working folder are relative to %SRCROOT%. Columns count
+ * characters (section 3.14.17). */
+#include "base/map.h"
 #include "stack/validate.h"
 #include "text/json_write.h"
 #include "webhook/offline/output.h"
@@ -18,7 +19,8 @@ struct sarif {
     const struct output_style *style;
     struct arena *arena;
     struct json_writer w;
-    struct str_list others; /* rules that no table has, in the order in which they are described */
+    struct map *rules;  /* name -> place among those that are described, from 1 */
+    uint32_t described; /* how many are */
 };
 
 /* --- rules --- */
@@ -45,21 +47,18 @@ static void put_rule(struct sarif *s, struct str id, struct str sentence, struct
     json_close_object(&s->w);
 }
 
-/* Where a rule stands among those that are described. */
+/* Where a rule stands among those that are described; a new one is the last. */
 static uint32_t index_of(struct sarif *s, struct str rule)
 {
-    enum rule_id id;
+    uintptr_t known = (uintptr_t)map_get(s->rules, rule);
 
-    if (rule_from(rule, &id))
-        return (uint32_t)id;
-    for (uint32_t i = 0; i < s->others.count; i++)
-        if (str_eq(s->others.items[i], rule))
-            return RULE_COUNT + i;
-    str_list_push(&s->others, rule);
-    return RULE_COUNT + s->others.count - 1;
+    if (known)
+        return (uint32_t)(known - 1);
+    map_put(s->rules, rule, (void *)(uintptr_t)(map_count(s->rules) + 1));
+    return map_count(s->rules) - 1;
 }
 
-/* Of the first finding of a rule that no table has. */
+/* What no table describes: a policy's rule, or that a document is no YAML. */
 static void put_other_rule(struct sarif *s, const struct problem *problem)
 {
     struct str policy = problem->rule;
@@ -74,22 +73,30 @@ static void put_other_rule(struct sarif *s, const struct problem *problem)
              problem->severity);
 }
 
+static void put_rule_of(struct sarif *s, const struct problem *problem)
+{
+    const struct rule *rule;
+    enum rule_id id;
+
+    if (!rule_from(problem->rule, &id)) {
+        put_other_rule(s, problem);
+        return;
+    }
+    rule = rule_of(id);
+    put_rule(s, problem->rule, str_of(rule->sentence), str_of(rule->way_out), rule->severity);
+}
+
 static void put_rules(struct sarif *s)
 {
     json_put_key(&s->w, STR("rules"));
     json_open_array(&s->w);
-    for (enum rule_id id = 0; id < RULE_COUNT; id++) {
-        const struct rule *rule = rule_of(id);
-
-        put_rule(s, str_of(rule->name), str_of(rule->sentence), str_of(rule->way_out),
-                 rule->severity);
-    }
     for (uint32_t i = 0; i < s->report->findings.count; i++) {
         const struct problem *problem = &s->report->findings.items[i].problem;
-        uint32_t known = s->others.count;
 
-        if (output_shows(s->style, problem) && index_of(s, problem->rule) == RULE_COUNT + known)
-            put_other_rule(s, problem);
+        if (output_shows(s->style, problem) && index_of(s, problem->rule) == s->described) {
+            put_rule_of(s, problem);
+            s->described++;
+        }
     }
     json_close_array(&s->w);
 }
@@ -228,7 +235,11 @@ static void put_invocation(struct sarif *s)
 void output_sarif(const struct report *report, const struct output_style *style,
                   struct strbuf *out)
 {
-    struct sarif s = { report, style, out->arena, json_writer(out), str_list_new(out->arena, 4) };
+    struct sarif s = { .report = report,
+                       .style = style,
+                       .arena = out->arena,
+                       .w = json_writer(out),
+                       .rules = map_new(out->arena, 32) };
 
     json_open_object(&s.w);
     json_field_str(&s.w, "$schema", STR(SCHEMA));
