@@ -1,8 +1,6 @@
 /* admission_match.c: is a webhook to be asked about this request?
  * Source: k8s.io/apiserver/pkg/admission/plugin/webhook/predicates. */
-#include "lab/apiserver/admission.h"
-
-#include "lab/apiserver/cel.h"
+#include "lab/apiserver/admission_cel.h"
 #include "lab/apiserver/object.h"
 
 static bool names(struct json list, struct str text)
@@ -124,38 +122,23 @@ static bool object_selected(const struct admission_facts *facts, struct json sel
            (facts->old && selects(arena, selector, meta_get(facts->old, "labels")));
 }
 
-/* One that is false decides, whatever became of the others. */
 static int conditions_hold(const struct admission_facts *facts, struct json hook, bool *ret_hold,
                            struct str *ret_why)
 {
-    struct request *rq = facts->rq;
-    struct json_iter it = json_iter(json_get(hook, STR("matchConditions")));
-    struct json review = { 0 };
-    struct str failed = STR(""), why;
-    struct error err;
+    struct json conditions = json_get(hook, STR("matchConditions"));
+    struct cel_value values[ADMISSION_VALUES];
+    struct cel_env env;
 
-    *ret_hold = false;
-    while (json_next(&it)) {
-        struct str expression = json_str(json_get(it.value, STR("expression")));
-
-        if (!review.index &&
-            json_read(rq->arena, review_write(facts, STR("")), &json_limits_default, &review,
-                      &err) != 0)
-            failed = str_dup(rq->arena, str_of(err.text));
-        switch (cel_holds(rq->arena, expression, json_get(review, STR("request")), &why)) {
-        case CEL_TRUE:
-            break;
-        case CEL_FALSE:
-            return 0;
-        case CEL_UNKNOWN:
-            if (failed.len == 0)
-                failed = str_fmt(rq->arena, "expression '%.*s' resulted in error: %.*s",
-                                 STR_ARG(expression), STR_ARG(why));
-        }
+    *ret_hold = true;
+    if (json_count(conditions) == 0)
+        return 0;
+    if (admission_values(facts, values) != 0) {
+        *ret_hold = false;
+        *ret_why = facts->rq->failure.message;
+        return -1;
     }
-    *ret_hold = failed.len == 0;
-    *ret_why = failed;
-    return failed.len ? -1 : 0;
+    env = admission_env(facts->rq->arena, false, NULL);
+    return admission_conditions(facts->rq->arena, &env, values, conditions, ret_hold, ret_why);
 }
 
 int admission_matches(const struct admission_facts *facts, struct json hook, bool *ret_matches,

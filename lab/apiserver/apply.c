@@ -106,8 +106,6 @@ static struct str shown(struct arena *arena, const struct manager *manager)
     }
     if (!manager->applies)
         strbuf_fmt(&out, " using %.*s", STR_ARG(manager->by.api_version));
-    if (!manager->applies && manager->by.time.len)
-        strbuf_fmt(&out, " at %.*s", STR_ARG(manager->by.time));
     return strbuf_str(&out);
 }
 

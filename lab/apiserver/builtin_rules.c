@@ -1,9 +1,9 @@
 /* builtin_rules.c: what the registries of the built-in kinds do beyond their types: the defaults
  * that others rely on, and the checks whose refusals people meet. */
+#include "lab/apiserver/admission_cel.h"
 #include "lab/apiserver/builtin_data.h"
 #include "lab/apiserver/builtin_roles.h"
 #include "lab/apiserver/builtin_webhooks.h"
-#include "lab/apiserver/cel.h"
 #include "lab/apiserver/service.h"
 
 #include "text/base64.h"
@@ -132,40 +132,24 @@ void builtin_default(struct arena *arena, const struct kind *kind, struct value 
         roles_default(arena, kind, object);
 }
 
-/* What the lab cannot evaluate it does not take: it would have to guess later. */
-static void check_conditions(struct arena *arena, const struct value *hook, const struct path *at,
-                             struct findings *found)
-{
-    struct path list = path_field(at, STR("matchConditions"));
-    const struct value *m = value_first(value_get(hook, STR("matchConditions")));
-
-    for (uint32_t index = 0; m; m = value_next(m), index++) {
-        struct path one = path_index(&list, index);
-        struct path expression = path_field(&one, STR("expression"));
-        const struct value *text = value_get(m, STR("expression"));
-
-        if (!cel_understands(arena, value_text(text)))
-            finding_invalid(found, &expression, text,
-                            STR("compilation failed: herd-lab knows only a part of CEL: "
-                                CEL_KNOWN));
-    }
-}
-
 static void check_webhooks(struct arena *arena, const struct value *object, struct findings *found)
 {
     struct path list = path_field(NULL, STR("webhooks"));
     struct value *hook = value_first(value_get(object, STR("webhooks")));
+    struct cel_env env = admission_env(arena, false, NULL);
     struct map *names = map_new(arena, 8);
 
     for (uint32_t index = 0; hook; hook = value_next(hook), index++) {
         struct path at = path_index(&list, index);
         struct path name = path_field(&at, STR("name"));
+        struct path conditions = path_field(&at, STR("matchConditions"));
 
         webhook_validate(hook, &at, found);
         if (map_get(names, value_text(value_get(hook, STR("name")))))
             finding_duplicate(found, &name, value_get(hook, STR("name")));
         map_put(names, value_text(value_get(hook, STR("name"))), hook);
-        check_conditions(arena, hook, &at, found);
+        admission_check_conditions(&env, value_get(hook, STR("matchConditions")), &conditions,
+                                   found);
     }
 }
 

@@ -46,7 +46,7 @@ int definition_admit(struct request *rq, struct value *crd, const struct value *
         add_finalizer(rq->arena, crd, STR(JANITOR_FINALIZER));
     definition_establish(rq->arena, crd, request_time(rq));
     text = value_json(rq->arena, crd);
-    definition = definition_compile(text, rq->api->builtin->meta, &found, &rq->warnings);
+    definition = definition_compile(text, rq->api->builtin->meta, &found);
     definition_unref(definition);
     if (old)
         check_kept(old, crd, &found);
@@ -66,7 +66,6 @@ static struct str essence(struct request *rq, struct json crd)
 static void serve(struct request *rq, struct str object)
 {
     struct findings found = findings_new(rq->arena, 0);
-    struct str_list warnings = str_list_new(rq->arena, 0);
     struct definition *definition;
     struct json crd;
     struct error err;
@@ -77,13 +76,8 @@ static void serve(struct request *rq, struct str object)
     text = essence(rq, crd);
     definition = registry_shared(rq->api->registry, text);
     if (!definition) {
-        definition = definition_compile(text, rq->api->builtin->meta, &found, &warnings);
+        definition = definition_compile(text, rq->api->builtin->meta, &found);
         registry_share(rq->api->registry, text, definition);
-        /* Once for each text, at the start too: rules in CEL that do not hold here. */
-        for (uint32_t i = 0; i < warnings.count; i++)
-            log_warn(rq->api->log, "definition not enforced as a whole",
-                     LOG_STR("definition", json_str(json_walk(crd, "metadata", "name", NULL))),
-                     LOG_STR("what", warnings.items[i]));
     }
     registry_put(rq->api->registry, rq->cluster, definition);
 }

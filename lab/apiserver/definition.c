@@ -5,6 +5,7 @@
 #include "kube/names.h"
 #include "lab/apiserver/columns.h"
 #include "lab/apiserver/object.h"
+#include "lab/apiserver/schema_cel.h"
 
 static void default_text(struct arena *arena, struct value *object, const char *key,
                          struct str text)
@@ -92,9 +93,9 @@ struct build {
     struct arena *arena;
     struct json crd, spec, names;
     struct findings *found;
-    struct str_list *warnings;
     const struct schema *meta;
     struct str storage_version;
+    bool one_schema; /* of all versions: the server has it apart from them, at spec.validation */
 };
 
 static struct str text(struct build *b, struct json object, const char *key)
@@ -239,16 +240,25 @@ static void build_selectable(struct build *b, struct kind *kind, struct json ver
 static const struct schema *build_schema(struct build *b, struct json version,
                                          const struct path *at)
 {
+    struct path spec = path_field(NULL, STR("spec"));
+    struct path validation = path_field(&spec, STR("validation"));
     struct path schema = path_field(at, STR("schema"));
-    struct path root = path_field(&schema, STR("openAPIV3Schema"));
+    struct path own = path_field(&schema, STR("openAPIV3Schema"));
+    struct path root = path_field(b->one_schema ? &validation : &schema, STR("openAPIV3Schema"));
     struct json json = json_walk(version, "schema", "openAPIV3Schema", NULL);
+    uint32_t before = b->found->count;
     struct schema *s;
 
     if (!json_is(json, JSON_OBJECT)) {
-        finding_required(b->found, &root, STR(""));
+        finding_required(b->found, &own, STR(""));
         return schema_new(b->arena, SCHEMA_OBJECT);
     }
-    s = schema_compile(b->arena, &b->definition->regexes, json, &root, b->found, b->warnings);
+    s = schema_compile(b->arena, &b->definition->regexes, json, &root, b->found);
+    /* Rules are looked at only where the schema itself is sound. */
+    if (b->found->count == before)
+        schema_cel_compile(b->arena, json, s, &root, b->found);
+    if (b->one_schema && at->index)
+        b->found->count = before;
     if (!s->properties)
         s->properties = map_new(b->arena, 4);
     map_put(s->properties, STR("metadata"), (void *)(uintptr_t)b->meta);
@@ -325,13 +335,19 @@ static void build_versions(struct build *b)
     struct path list = path_field(&spec, STR("versions"));
     struct json versions = json_get(b->spec, STR("versions"));
     struct json_iter it = json_iter(versions);
+    struct json schema = { 0 };
     uint32_t stored = 0;
 
-    while (json_next(&it))
+    b->one_schema = true;
+    while (json_next(&it)) {
         if (json_bool(json_get(it.value, STR("storage")))) {
             b->storage_version = text(b, it.value, "name");
             stored++;
         }
+        if (it.position == 0)
+            schema = json_get(it.value, STR("schema"));
+        b->one_schema = b->one_schema && json_equal(schema, json_get(it.value, STR("schema")));
+    }
     if (json_count(versions) == 0)
         finding_required(b->found, &list, STR("must have at least one version"));
     else if (stored != 1)
@@ -346,10 +362,10 @@ static void build_versions(struct build *b)
 }
 
 struct definition *definition_compile(struct str crd, const struct schema *meta,
-                                      struct findings *found, struct str_list *warnings)
+                                      struct findings *found)
 {
     struct definition *d = mem_new(struct definition);
-    struct build b = { .definition = d, .found = found, .warnings = warnings, .meta = meta };
+    struct build b = { .definition = d, .found = found, .meta = meta };
     struct error err;
 
     d->uses = 1;

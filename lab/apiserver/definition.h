@@ -16,10 +16,10 @@ struct definition {
 void definition_default(struct arena *arena, struct value *crd);
 /* The conditions NamesAccepted and Established, accepted names and stored versions. */
 void definition_establish(struct arena *arena, struct value *crd, struct str now);
-/* What is wrong with it goes to `found`, what cannot be enforced to `warnings`. The result is one
- * reference, and usable if nothing was found. */
+/* What is wrong with it goes to `found`. The result is one reference, and usable if nothing was
+ * found. */
 struct definition *definition_compile(struct str crd, const struct schema *meta,
-                                      struct findings *found, struct str_list *warnings);
+                                      struct findings *found);
 void definition_unref(struct definition *definition);
 
 #endif

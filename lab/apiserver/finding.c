@@ -14,12 +14,19 @@ static const struct word {
     [FINDING_TOO_LONG] = { "FieldValueTooLong", "Too long" },
     [FINDING_TOO_MANY] = { "FieldValueTooMany", "Too many" },
     [FINDING_TYPE_INVALID] = { "FieldValueTypeInvalid", "Invalid value" },
+    [FINDING_INTERNAL] = { "InternalError", "Internal error" },
     [FINDING_MANAGER_CONFLICT] = { "FieldManagerConflict", "" },
 };
 
 const char *finding_reason(enum finding_kind kind)
 {
     return words[kind].reason;
+}
+
+bool finding_blocks_rules(enum finding_kind kind)
+{
+    return kind == FINDING_NOT_SUPPORTED || kind == FINDING_REQUIRED ||
+           kind == FINDING_TOO_LONG || kind == FINDING_TOO_MANY || kind == FINDING_TYPE_INVALID;
 }
 
 void finding_quote(struct strbuf *out, struct str text)
@@ -61,10 +68,10 @@ static void put(struct findings *found, enum finding_kind kind, const struct pat
     strbuf_put(&body, str_of(words[kind].text));
     if (has_value) {
         strbuf_lit(&body, ": ");
-        if (value_kind(value) == JSON_NULL || value_kind(value) == JSON_ABSENT)
-            strbuf_lit(&body, "\"null\"");
-        else
+        if (value)
             put_shown(&body, value);
+        else
+            strbuf_lit(&body, "null");
     }
     if (detail.len) {
         strbuf_lit(&body, ": ");
@@ -88,6 +95,23 @@ void finding_invalid(struct findings *found, const struct path *at, const struct
     put(found, FINDING_INVALID, at, value, true, detail);
 }
 
+void finding_invalid_shown(struct findings *found, const struct path *at, struct str shown,
+                           struct str detail)
+{
+    put(found, FINDING_INVALID, at, NULL, false,
+        str_fmt(found->arena, "%.*s: %.*s", STR_ARG(shown), STR_ARG(detail)));
+}
+
+void finding_invalid_as_a_whole(struct findings *found, const struct path *at, struct str detail)
+{
+    put(found, FINDING_INVALID, at, NULL, false, detail);
+}
+
+void finding_internal(struct findings *found, const struct path *at, struct str detail)
+{
+    put(found, FINDING_INTERNAL, at, NULL, false, detail);
+}
+
 void finding_type_invalid(struct findings *found, const struct path *at, struct str type,
                           struct str detail)
 {
@@ -96,7 +120,7 @@ void finding_type_invalid(struct findings *found, const struct path *at, struct 
 
 void finding_duplicate(struct findings *found, const struct path *at, const struct value *value)
 {
-    put(found, FINDING_DUPLICATE, at, value, true, STR(""));
+    put(found, FINDING_DUPLICATE, at, value, value != NULL, STR(""));
 }
 
 void finding_not_found(struct findings *found, const struct path *at, const struct value *value)
@@ -136,6 +160,11 @@ void finding_too_many(struct findings *found, const struct path *at, int64_t act
 
     put(found, FINDING_TOO_MANY, at, value_int(scratch, actual), true,
         str_fmt(found->arena, "must have at most %lld items", (long long)max));
+}
+
+struct str finding_text(struct arena *arena, const struct finding *finding)
+{
+    return str_fmt(arena, "%.*s: %.*s", STR_ARG(finding->field), STR_ARG(finding->body));
 }
 
 struct str findings_join(struct arena *arena, const struct findings *found)

@@ -16,7 +16,6 @@ struct compile {
     struct arena *arena;
     struct regex_set *regexes;
     struct findings *found;
-    struct str_list *warnings;
 };
 
 const char *schema_type_name(enum schema_type type)
@@ -111,19 +110,14 @@ static void compile_several(struct compile *c, struct json array, const struct p
     }
 }
 
-/* Patterns search (RE2 semantics); our matcher is anchored, so the rest of the text is let
- * through. */
 static void compile_pattern(struct compile *c, struct schema *s, const struct path *at)
 {
     struct path here = path_field(at, STR("pattern"));
     struct error err;
-    bool from_start = str_starts(s->pattern, STR("^"));
-    bool anchored = from_start && str_ends(s->pattern, STR("$")) &&
+    bool anchored = str_starts(s->pattern, STR("^")) && str_ends(s->pattern, STR("$")) &&
                     str_find_char(s->pattern, '|', 0) < 0;
-    struct str wrapped =
-        anchored ? s->pattern
-                 : str_fmt(c->arena, "(?s:.*?)(?:%.*s)(?s:.*)", STR_ARG(s->pattern));
-    struct regex *regex = regex_create(wrapped, &err);
+    struct regex *regex = anchored ? regex_create(s->pattern, &err)
+                                   : regex_create_search(s->pattern, &err);
 
     if (!regex) {
         finding_invalid(c->found, &here, value_str(c->arena, s->pattern),
@@ -214,23 +208,6 @@ static void compile_properties(struct compile *c, struct schema *s, struct json 
     }
 }
 
-/* Rules in CEL are not evaluated here; each is named, so that nobody believes it holds. */
-static void name_rules(struct compile *c, struct json json, const struct path *at)
-{
-    struct json_iter it = json_iter(json_get(json, STR("x-kubernetes-validations")));
-
-    while (json_next(&it)) {
-        struct str rule = json_str(json_get(it.value, STR("rule")));
-
-        str_list_push(c->warnings,
-                      str_fmt(c->arena,
-                              "%.*s.x-kubernetes-validations[%u].rule: not enforced, herd-lab does "
-                              "not evaluate CEL: %.*s",
-                              STR_ARG(path_render(at, c->arena)), it.position,
-                              STR_ARG(str_shown(c->arena, rule, 200))));
-    }
-}
-
 static void check_type(struct compile *c, struct schema *s, struct str type,
                        const struct path *at)
 {
@@ -313,17 +290,15 @@ static struct schema *compile(struct compile *c, struct json json, const struct 
 
         s->not_ = compile(c, not_, &here, false);
     }
-    name_rules(c, json, at);
     if (structural)
         check_structural(c, s, json, at);
     return s;
 }
 
 struct schema *schema_compile(struct arena *arena, struct regex_set *regexes, struct json json,
-                              const struct path *at, struct findings *found,
-                              struct str_list *warnings)
+                              const struct path *at, struct findings *found)
 {
-    struct compile c = { arena, regexes, found, warnings };
+    struct compile c = { arena, regexes, found };
     struct schema *s = compile(&c, json, at, true);
 
     if (s->type != SCHEMA_OBJECT && s->type != SCHEMA_ANY) {

@@ -42,6 +42,7 @@ enum schema_list { SCHEMA_LIST_ATOMIC, SCHEMA_LIST_SET, SCHEMA_LIST_MAP };
 enum { SCHEMA_UNSET = -1 }; /* of the count bounds */
 
 struct schema;
+struct schema_rules;
 LIST_DEFINE(schema_list_of, const struct schema *)
 
 struct schema {
@@ -70,6 +71,8 @@ struct schema {
     struct str_list list_keys; /* of SCHEMA_LIST_MAP */
     struct str merge_key;      /* strategic merge: "" = replace, "+" = merge as a set */
     bool retain_keys;          /* strategic merge may name which keys stay */
+    const struct schema_rules *rules; /* in CEL, at this level (schema_cel.h); NULL = none */
+    bool rules_within;                /* at this level or below */
 };
 
 /* The regular expressions that schemas hold. */
@@ -84,11 +87,10 @@ struct schema *schema_new(struct arena *arena, enum schema_type type);
 const struct schema *schema_property(const struct schema *schema, struct str name);
 const char *schema_type_name(enum schema_type type);
 
-/* Compile a JSONSchemaProps. What is not structural goes to `found` at its place under `at`; what
- * cannot be enforced (CEL rules) is named in `warnings`. Never NULL. */
+/* Compile a JSONSchemaProps but for its rules in CEL (schema_cel.h). What is not structural goes to
+ * `found` at its place under `at`. Never NULL. */
 struct schema *schema_compile(struct arena *arena, struct regex_set *regexes, struct json json,
-                              const struct path *at, struct findings *found,
-                              struct str_list *warnings);
+                              const struct path *at, struct findings *found);
 
 /* Check a value against a schema; `at` NULL is the root. */
 void schema_validate(const struct schema *schema, const struct value *value,

@@ -1,5 +1,6 @@
 /* write_steps.c: the steps that creating, updating and deleting share. */
 #include "lab/apiserver/admission.h"
+#include "lab/apiserver/schema_cel.h"
 #include "lab/apiserver/service.h"
 
 #include "base/map.h"
@@ -19,6 +20,28 @@ static void check_behind(struct request *rq, const struct value *object, struct 
         rq->api->check(rq->api->check_context, rq->cluster, &resource, object, found);
 }
 
+/* Rules in CEL need values of the types that their schema says. */
+static void check_rules(struct request *rq, const struct value *old, const struct value *object,
+                        struct findings *found)
+{
+    struct str_list warnings = str_list_new(rq->arena, 0);
+    bool blocked = false;
+
+    if (!rq->kind->schema->rules_within)
+        return;
+    for (uint32_t i = 0; i < found->count; i++)
+        blocked = blocked || finding_blocks_rules(found->items[i].kind);
+    if (blocked) {
+        finding_invalid(found, NULL, NULL,
+                        STR("some validation rules were not checked because the object was "
+                            "invalid; correct the existing errors to complete validation"));
+        return;
+    }
+    schema_cel_validate(rq->kind->schema, object, old, found, &warnings);
+    for (uint32_t i = 0; i < warnings.count; i++)
+        request_warn(rq, warnings.items[i]);
+}
+
 int write_validate(struct request *rq, const struct value *old, struct value *object)
 {
     struct findings found = findings_new(rq->arena, 4);
@@ -35,6 +58,7 @@ int write_validate(struct request *rq, const struct value *old, struct value *ob
         schema_validate(rq->kind->schema, object, NULL, &found);
         schema_validate_lists(rq->kind->schema, object, NULL, &lists);
         add_findings(&found, &lists);
+        check_rules(rq, old, object, &found);
     } else {
         builtin_validate(rq->arena, rq->kind, old, object, &found);
     }

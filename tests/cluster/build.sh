@@ -34,6 +34,7 @@ service k8s.io/kubernetes ./service
 oracle k8s.io/kubernetes ./oracle
 charts k8s.io/kubernetes ./charts
 registry github.com/google/go-containerregistry .
+cel k8s.io/kubernetes ./cel
 EOF
 }
 

@@ -21,9 +21,9 @@ use() {
   "${view[@]}" 'jsonpath={.clusters[0].cluster.certificate-authority-data}' | base64 -d >"$state/$1.ca"
   printf -v "server_$1" %s "$("${view[@]}" 'jsonpath={.clusters[0].cluster.server}')"
   (umask 077 && printf 'header = "Authorization: Bearer %s"\n' "$("${view[@]}" 'jsonpath={.users[0].user.token}')" >"$state/$1.curl")
-  kubectl --kubeconfig "$2" apply -f manifests/crds/ >/dev/null
-  kubectl --kubeconfig "$2" wait --for=condition=Established crd/stacks.herd.suse.com --timeout=30s >/dev/null
-  until_true 30 "Stacks on $1" kubectl --kubeconfig "$2" get stacks
+  kubectl --kubeconfig "$2" apply -f manifests/crds/ -f tests/cluster/ruled.yaml >/dev/null
+  kubectl --kubeconfig "$2" wait --for=condition=Established crd --all --timeout=30s >/dev/null
+  until_true 30 "Stacks on $1" kubectl --kubeconfig "$2" get stacks,ruleds
 }
 
 send() {
