@@ -57,12 +57,13 @@ NIGHT := build/bench/bin
 test-night: export HERD_SECONDS ?= 600
 test-night: export HERD_REVIEWS ?= 500
 test-night: export HERD_LONG ?= 1
-test-night: ## Restarts, rotation, idle connections, a stopped API server, for HERD_SECONDS=600 with the laws of make test
+test-night: ## Restarts, rotation, idle connections, hostile clients, a stopped API server, for HERD_SECONDS=600 with the laws of make test
 	@sh cmake/deps.sh test
 	@$(IN_TURN) cmake --preset bench -Wno-dev
 	@$(IN_TURN) cmake --build --preset bench -j $(JOBS) --target $(PROGRAMS) bench-programs
 	@bash tests/plants/absent.sh $(addprefix $(NIGHT)/,$(PROGRAMS))
 	@$(WITH_MAKE) bash tests/integration/suite_endurance.sh $(NIGHT) build/night/endurance
+	@$(WITH_MAKE) bash tests/integration/suite_hostile.sh $(NIGHT) build/night/hostile
 	@$(WITH_MAKE) bash tests/cluster/suite_outage.sh $(NIGHT) build/night/outage
 	@$(WITH_MAKE) bash tests/cluster/suite_restart.sh $(NIGHT) build/night/restart
 

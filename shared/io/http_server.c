@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 enum {
-    BACKLOG = 1024,
+    /* Who finds it full is heard a second later, when it knocks again: good clients too. The
+     * kernel takes no more than net.core.somaxconn, 4096 unless it was changed. */
+    BACKLOG = 4096,
     /* Of one connection: headers, what is kept of them, and a TLS record's worth of body. Up to
      * 32 KiB it is taken from the heap, and pages that are not touched cost nothing. */
     CONNECTION_BYTES = 32 * 1024,
