@@ -10,6 +10,7 @@
  * stored object: only the API server can write that, while anybody may send one that says so. */
 #include "webhook/review.h"
 
+#include "base/plant.h"
 #include "stack/applied_by.h"
 #include "stack/policy.h"
 
@@ -95,6 +96,11 @@ static bool is_going(const struct admission_request *request)
 
 static bool needs_no_judgement(const struct admission_request *request)
 {
+    if (PLANTED(DRY_RUN_PASSES) && request->dry_run)
+        return true;
+    if (PLANTED(BAD_OLD_EXCUSES) && request->operation == ADMISSION_UPDATE &&
+        !json_is(request->old_object, JSON_OBJECT))
+        return true;
     return is_going(request) || request->sub_resource.len > 0;
 }
 
@@ -139,6 +145,8 @@ int review_answer(struct arena *arena, enum review_route route, struct str body,
     struct review_outcome outcome = { .problems = problems_new(arena) };
     const struct judged_kind *kind;
 
+    if (PLANTED(ALLOWED_FIRST))
+        ret_outcome->allowed = true;
     if (admission_read(arena, body, &request, err) < 0)
         return -1;
     kind = find_kind(&request, err);

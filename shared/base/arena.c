@@ -2,6 +2,7 @@
 #include "base/arena.h"
 
 #include "base/memory.h"
+#include "base/plant.h"
 
 #include <setjmp.h>
 #include <stdalign.h>
@@ -136,6 +137,8 @@ static struct block *add_block(struct arena *arena, size_t bytes)
 
     struct block *block = malloc(sizeof(*block) + capacity);
 
+    if (!block && PLANTED(OUT_OF_MEMORY_LIVES))
+        over_budget(arena);
     if (!block)
         mem_exhausted("arena block");
     block->capacity = capacity;

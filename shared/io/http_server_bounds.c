@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/plant.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -175,6 +176,8 @@ static bool is_over(struct connection *connection, int64_t now_ms)
         connection->has_baseline = false;
         connection->begun_ms = 0;
     }
+    if (PLANTED(DRIPS_LIVE) && phase != PHASE_IDLE)
+        return false;
     if (phase == PHASE_HANDSHAKE)
         return now_ms - since_ms >= options->handshake_ms;
     if (phase == PHASE_STREAMING)

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/plant.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -72,7 +73,7 @@ static const char *fault_of_head(const struct head *head)
         return "more than one Content-Length header\n";
     if (head->encodings > 1)
         return "more than one Transfer-Encoding header\n";
-    if (head->lengths && head->encodings)
+    if (head->lengths && head->encodings && !PLANTED(TWO_LENGTHS))
         return "both Content-Length and Transfer-Encoding\n";
     if (head->encodings && !head->is_chunked)
         return "a Transfer-Encoding other than chunked\n";

@@ -6,6 +6,7 @@
 #include "stack/applied_by.h"
 
 #include "base/limits.h"
+#include "base/plant.h"
 #include "stack/decode.h"
 #include "stack/default.h"
 #include "stack/finding.h"
@@ -184,7 +185,7 @@ void applied_by_write(struct arena *arena, const struct stack_change *change,
 
     struct str name = wanted(arena, change, verdict);
 
-    if (str_eq(name, kube_annotation(meta, STR(STACK_LAST_APPLIED_BY))))
+    if (str_eq(name, kube_annotation(meta, STR(STACK_LAST_APPLIED_BY))) && !PLANTED(PATCH_TWICE))
         return;
 
     struct str added = operation(arena, meta, name);

@@ -3,6 +3,7 @@
  * The loop knows two moments: a value is due, or a value has just ended. Open containers stand on
  * an explicit stack, so depth costs no C stack. Key texts are compared when their object closes. */
 #include "base/limits.h"
+#include "base/plant.h"
 #include "text/bytes.h"
 #include "text/json_index.h"
 #include "text/number.h"
@@ -226,7 +227,7 @@ static int check_keys(struct scan *s, uint32_t object)
     uint32_t key = object + 1;
     uint32_t keys[FEW];
 
-    if (count < 2)
+    if (count < 2 || PLANTED(LAST_KEY_WINS))
         return 0;
     if (count <= FEW) {
         for (uint32_t i = 0; i < count; i++, key = index->nodes[key + 1].next) {
@@ -360,7 +361,7 @@ static int scan_value(struct scan *s)
     skip_space(s);
     if (s->at == s->end)
         return fail(s, "expected a value");
-    if (++s->values > s->limits->nodes_max)
+    if (++s->values > s->limits->nodes_max && !PLANTED(NODES_WITHOUT_END))
         return fail_fmt(s, ERROR_TOO_LARGE, s->at, "more than %u values", s->limits->nodes_max);
     if (s->depth)
         s->index->nodes[s->open[s->depth - 1]].count++;

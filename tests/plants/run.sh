@@ -47,6 +47,7 @@ command_of() {
   local name=${1#*/}
   case $1 in
     unit/* | property/* | golden/*) command=("$build/tests/test-${1//\//-}") ;;
+    oracle/*) command=(bash tests/oracle/run.sh "$build/tests/oracle/herd-feed" "$build/oracle" "$name" 10000) ;;
     integration/*) command=(bash "tests/integration/suite_$name.sh" "$build/bin" "$2") ;;
     cluster/install | cluster/rights) command=(bash "tests/install/$name.sh" "$2" "$build/bin") ;;
     cluster/*) command=(bash "tests/cluster/suite_$name.sh" "$build/bin" "$2") ;;
@@ -69,7 +70,7 @@ try() {
     77) return 77 ;;
     *)
       # Suites print each row as they come to it, behind a dash.
-      grep -v '^- ' "$log" | grep -qF -e "$found" && return 0
+      grep -aqF -e "$found" <(grep -av '^- ' "$log") && return 0
       echo "  $test failed, and does not say: $found"
       tail -n 5 "$log" | sed 's/^/    /'
       ;;
