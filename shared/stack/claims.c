@@ -13,6 +13,19 @@ static int compare_ids(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
+/* In order, and each once. */
+static void sort_once(struct str_list *ids)
+{
+    uint32_t kept = 0;
+
+    if (ids->count)
+        qsort(ids->items, ids->count, sizeof(struct str), compare_ids);
+    for (uint32_t i = 0; i < ids->count; i++)
+        if (!kept || !str_eq(ids->items[kept - 1], ids->items[i]))
+            ids->items[kept++] = ids->items[i];
+    ids->count = kept;
+}
+
 static struct claim_place place_of(struct arena *arena, const struct label_selector *selector,
                                    const struct str_list *ids)
 {
@@ -25,8 +38,7 @@ static struct claim_place place_of(struct arena *arena, const struct label_selec
     place.everywhere = !place.by_selector && ids->count == 0;
     for (uint32_t i = 0; i < ids->count; i++)
         str_list_push(&place.ids, ids->items[i]);
-    if (place.ids.count)
-        qsort(place.ids.items, place.ids.count, sizeof(struct str), compare_ids);
+    sort_once(&place.ids);
     return place;
 }
 

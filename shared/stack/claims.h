@@ -15,7 +15,7 @@ struct claim_place {
     bool everywhere;
     bool by_selector;
     struct selector selector;
-    struct str_list ids; /* sorted */
+    struct str_list ids; /* sorted, each once */
 };
 
 /* Where an override leaves charts out. */

@@ -200,8 +200,10 @@ static void compare(struct overlap *o, uint32_t chart, const struct fact_claiman
     } else if (named.count) {
         if (tally->possible++ < OTHERS_TOLD)
             tell_other(o, RULE_OVERLAP_POSSIBLE, chart, claimant, other.deleting,
-                       str_fmt(arena, "; both name %.*s, which Rancher does not know today",
-                               STR_ARG(clusters_told(o->findings, &named))));
+                       str_fmt(arena, "; both name %.*s%s",
+                               STR_ARG(clusters_told(o->findings, &named)),
+                               o->facts->clusters_known ? ", which Rancher does not know today"
+                                                        : ""));
     } else if (claims_can_meet(o->scratch, &o->own, chart, &other, (uint32_t)release)) {
         if (tally->possible++ < OTHERS_TOLD)
             tell_other(o, RULE_OVERLAP_POSSIBLE, chart, claimant, other.deleting,

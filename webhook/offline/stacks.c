@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "text/value.h"
+#include "webhook/offline/claimants.h"
 
 struct known_stack {
     struct str file; /* its name */
@@ -13,6 +14,7 @@ struct known_stack {
 struct offline_stacks {
     struct known_stack *all;
     struct map *by_name; /* key_of each scope -> the Stack of that name */
+    struct claimants *claimants;
     const struct known_stack *asking;
 };
 
@@ -66,9 +68,10 @@ static void know(struct offline_stacks *stacks, struct arena *arena, struct aren
     if (json_is(metadata, JSON_OBJECT) && !own.len) {
         known->json = with_namespace(arena, scratch, known->json, namespace_);
         own = namespace_;
-        arena_reset(scratch);
     }
     known->namespace_ = own;
+    claimants_add(stacks->claimants, known->json, scratch);
+    arena_reset(scratch);
     for (enum scope scope = 0; scope < SCOPE_COUNT; scope++)
         map_put(stacks->by_name, key_of(arena, known, scope, own, name), known);
 }
@@ -80,6 +83,7 @@ struct offline_stacks *offline_stacks_new(struct arena *arena, const struct obje
     struct offline_stacks *stacks = arena_new(arena, struct offline_stacks);
 
     stacks->all = arena_array(arena, struct known_stack, objects->count);
+    stacks->claimants = claimants_new(arena);
     stacks->by_name = map_new(arena, SCOPE_COUNT * objects->count);
     for (uint32_t i = 0; i < objects->count; i++) {
         const struct object *object = &objects->items[i];
@@ -133,8 +137,16 @@ static bool get(void *context, struct arena *arena, struct str namespace_, struc
     return true;
 }
 
+static bool claimants(void *context, struct arena *arena, struct str release,
+                      const struct str_list *cluster_ids, struct fact_claimants *ret_claimants)
+{
+    const struct offline_stacks *stacks = context;
+
+    return claimants_find(stacks->claimants, arena, release, cluster_ids, ret_claimants);
+}
+
 struct fact_stacks offline_stacks_facts(struct offline_stacks *stacks, uint32_t number)
 {
     stacks->asking = &stacks->all[number];
-    return (struct fact_stacks){ .get = get, .context = stacks };
+    return (struct fact_stacks){ get, claimants, stacks };
 }

@@ -30,6 +30,8 @@ static const struct row {
     { "ids in common, in order", IDS("\"c-3\",\"c-2\",\"c-1\""), NULL, IDS("\"c-1\",\"c-2\",\"c-5\""), NULL, TODAY, "on c-1 and c-2" },
     { "an id that Rancher does not know", IDS("\"c-9\",\"c-1\""), NULL, IDS("\"c-9\""), NULL, POSSIBLE " targets.unknown-cluster",
       "both name c-9, which Rancher does not know today" },
+    { "an id that stands twice", IDS("\"c-9\",\"c-9\""), NULL, IDS("\"c-9\""), NULL, POSSIBLE " targets.unknown-cluster targets.repeated targets.unknown-cluster",
+      "both name c-9, which Rancher" },
     { "selectors that match one cluster", LABELS("\"env\":\"prod\""), NULL, LABELS("\"edge\":\"yes\""), NULL, TODAY, "on c-4 and c-5" },
     { "many clusters are counted", LABELS("\"env\":\"prod\""), NULL, LABELS("\"env\":\"prod\""), NULL, TODAY, "on c-1, c-2, c-4 and 1 more" },
     { "selectors that only could", LABELS("\"env\":\"dev\""), NULL, LABELS("\"edge\":\"yes\""), NULL, POSSIBLE,
@@ -131,6 +133,34 @@ static void two_stacks(void **state)
         rows_expect_str(rows[i].says, found_text(arena, &verdict.problems), str_of(rows[i].found));
         if (rows[i].message)
             expect_says(rows[i].says, arena, &verdict.problems.list.items[0], rows[i].message);
+    }
+}
+
+/* Of clusters nothing is known, so nothing is said of them. */
+static void where_nothing_is_known_of_clusters(void **state)
+{
+    static const struct {
+        const char *row;
+        const char *targets, *other;
+        const char *message;
+    } cases[] = {
+        { "one id", IDS("\"c-1\""), IDS("\"c-1\""), "claims the release db/db too; both name c-1; choose" },
+        { "selectors", LABELS("\"env\":\"dev\""), LABELS("\"edge\":\"yes\""), "too; a cluster could match both selectors;" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct estate_builder estate;
+
+        an_estate(arena, &estate);
+        estate.facts.clusters_known = false;
+        with_stored(&estate, "team-a/other", stack_on(arena, cases[i].other, NULL));
+
+        struct verdict verdict = judged(arena, &estate, stack_on(arena, cases[i].targets, NULL));
+
+        rows_expect_str(cases[i].row, found_text(arena, &verdict.problems), STR(POSSIBLE));
+        expect_says(cases[i].row, arena, &verdict.problems.list.items[0], cases[i].message);
     }
 }
 
@@ -357,6 +387,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_stacks),
+        cmocka_unit_test(where_nothing_is_known_of_clusters),
         cmocka_unit_test(it_is_the_same_from_either_side),
         cmocka_unit_test(it_is_not_compared_with_itself),
         cmocka_unit_test(other_releases_are_nobodys_business),
