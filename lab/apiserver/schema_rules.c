@@ -1,9 +1,10 @@
 /* schema_rules.c: rules in CEL as a definition brings them: their form, and their programs. */
-#include "lab/apiserver/schema_cel.h"
+#include "lab/apiserver/schema_rules_cost.h"
 
 struct rules {
     struct arena *arena;
     struct findings *found;
+    struct rules_cost cost;
 };
 
 /* What one level of the schema is to its rules. */
@@ -11,6 +12,9 @@ struct level {
     const struct schema *typed; /* the level itself, also where allOf has the rules */
     bool is_root;
     const struct path *uncorrelatable; /* where old values were lost; NULL = nowhere */
+    uint64_t repeated;                 /* how often it may stand in one object; UINT64_MAX: so often
+                                          as its size lets it */
+    bool costed;                       /* Kubernetes does not count what stands in allOf */
 };
 
 static bool has_newline(struct str text)
@@ -133,7 +137,8 @@ static struct str shown(struct rules *r, struct json json)
 }
 
 static void make_message(struct rules *r, const struct schema_rules *rules,
-                         struct schema_rule *rule, struct json json, const struct path *at)
+                         struct schema_rule *rule, struct json json, const struct level *level,
+                         const struct path *at)
 {
     struct path here = path_field(at, STR("messageExpression"));
     struct str why = STR("");
@@ -147,6 +152,20 @@ static void make_message(struct rules *r, const struct schema_rules *rules,
         why = str_fmt(r->arena, "messageExpression %.*s", STR_ARG(why));
     if (why.len)
         finding_invalid_shown(r->found, &here, shown(r, json), why);
+    else if (level->costed)
+        rules_cost_add(&r->cost, cel_program_cost(r->arena, rule->message_program),
+                       "messageExpression", at, r->found);
+}
+
+static void count_rule(struct rules *r, const struct schema_rules *rules,
+                       const struct schema_rule *rule, const struct level *level,
+                       const struct path *at)
+{
+    uint64_t often = level->repeated == UINT64_MAX ? rules_repeated(rules->self)
+                                                   : level->repeated;
+
+    rules_cost_add(&r->cost, rules_times(cel_program_cost(r->arena, rule->program), often),
+                   "rule", at, r->found);
 }
 
 static void make_program(struct rules *r, const struct schema_rules *rules,
@@ -166,7 +185,9 @@ static void make_program(struct rules *r, const struct schema_rules *rules,
         return;
     }
     rule->reads_old = cel_program_reads(rule->program, STR("oldSelf"));
-    make_message(r, rules, rule, json, at);
+    if (level->costed)
+        count_rule(r, rules, rule, level, at);
+    make_message(r, rules, rule, json, level, at);
     if (rule->reads_old && level->uncorrelatable)
         finding_invalid(r->found, &here, value_str(r->arena, rule->rule),
                         str_fmt(r->arena,
@@ -221,10 +242,16 @@ static void walk(struct rules *r, struct json json, struct schema *schema,
 
 /* The part of `schema`, which is that of the level or one of allOf, and what is typed there. */
 static void walk_part(struct rules *r, struct json json, struct schema *up,
-                      const struct schema *part, const struct schema *typed,
-                      const struct path *uncorrelatable, const struct path *at)
+                      const struct level *above, const struct schema *part,
+                      const struct schema *typed, const struct path *uncorrelatable,
+                      const struct path *at)
 {
-    struct level level = { typed, typed && typed->embedded, uncorrelatable };
+    uint64_t elements = rules_elements(above->typed);
+    struct level level = { typed, typed && typed->embedded, uncorrelatable, UINT64_MAX,
+                           above->costed };
+
+    if (above->repeated != UINT64_MAX && elements != UINT64_MAX)
+        level.repeated = rules_times(above->repeated, elements);
 
     if (!part || !typed || !json_is(json, JSON_OBJECT))
         return;
@@ -242,7 +269,7 @@ static void walk_properties(struct rules *r, struct json json, struct schema *sc
     while (json_next(&it)) {
         struct path here = path_key(&field, it.key);
 
-        walk_part(r, it.value, schema, schema_property(schema, it.key),
+        walk_part(r, it.value, schema, level, schema_property(schema, it.key),
                   schema_property(level->typed, it.key), level->uncorrelatable, &here);
     }
 }
@@ -257,10 +284,10 @@ static void walk(struct rules *r, struct json json, struct schema *schema,
 
     compile_level(r, json, schema, level, at);
     walk_properties(r, json, schema, level, at);
-    walk_part(r, json_get(json, STR("additionalProperties")), schema, schema->additional,
+    walk_part(r, json_get(json, STR("additionalProperties")), schema, level, schema->additional,
               level->typed->additional, level->uncorrelatable, &additional);
     /* Elements are the same as before only if they have keys. */
-    walk_part(r, json_get(json, STR("items")), schema, schema->items, level->typed->items,
+    walk_part(r, json_get(json, STR("items")), schema, level, schema->items, level->typed->items,
               level->uncorrelatable || level->typed->list == SCHEMA_LIST_MAP
                   ? level->uncorrelatable
                   : at,
@@ -268,8 +295,10 @@ static void walk(struct rules *r, struct json json, struct schema *schema,
     while (json_next(&it)) {
         struct path one = path_index(&all, it.position);
         struct schema *part = (struct schema *)(uintptr_t)schema->all_of.items[it.position];
+        struct level same = *level;
 
-        walk(r, it.value, part, level, &one);
+        same.costed = false;
+        walk(r, it.value, part, &same, &one);
         schema->rules_within = schema->rules_within || part->rules_within;
     }
 }
@@ -277,79 +306,9 @@ static void walk(struct rules *r, struct json json, struct schema *schema,
 void schema_cel_compile(struct arena *arena, struct json json, struct schema *schema,
                         const struct path *at, struct findings *found)
 {
-    struct rules r = { arena, found };
-    struct level root = { schema, true, NULL };
+    struct rules r = { .arena = arena, .found = found };
+    struct level root = { schema, true, NULL, 1, true };
 
     walk(&r, json, schema, &root, at);
-}
-
-/* The token at *at: a delimiter, a quoted key, or what stands before the next delimiter. */
-static struct str token(struct str path, size_t *at)
-{
-    size_t from = *at;
-
-    if (*at >= path.len)
-        return STR("");
-    if (path.at[from] == '\'') {
-        for (++*at; *at < path.len && (path.at[*at] != '\'' || path.at[*at - 1] == '\\'); ++*at)
-            ;
-        *at += *at < path.len;
-        return str_slice(path, from, *at);
-    }
-    do
-        ++*at;
-    while (!strchr(".[]", path.at[from]) && *at < path.len && !strchr(".[]", path.at[*at]));
-    return str_slice(path, from, *at);
-}
-
-/* Without quotes and escapes; false: it had none, or bad ones. */
-static bool unquoted(struct arena *arena, struct str quoted, struct str *ret_text)
-{
-    static const char from[] = "abfnrtv'\\", to[] = "\a\b\f\n\r\t\v'\\";
-    struct strbuf out = strbuf_new(arena, quoted.len);
-
-    if (quoted.len < 2 || quoted.at[0] != '\'' || quoted.at[quoted.len - 1] != '\'')
-        return false;
-    for (size_t i = 1; i + 1 < quoted.len; i++) {
-        const char *escape;
-
-        if (quoted.at[i] != '\\') {
-            strbuf_char(&out, quoted.at[i]);
-            continue;
-        }
-        escape = strchr(from, quoted.at[++i]);
-        if (i + 1 >= quoted.len || !escape)
-            return false;
-        strbuf_char(&out, to[escape - from]);
-    }
-    *ret_text = strbuf_str(&out);
-    return true;
-}
-
-bool schema_field_path(struct arena *arena, const struct schema *schema, struct str path,
-                       struct str *ret_path)
-{
-    struct strbuf out = strbuf_new(arena, path.len + 8);
-    size_t at = 0;
-
-    while (at < path.len) {
-        struct str sign = token(path, &at), name = token(path, &at);
-        bool bracket = str_eq(sign, STR("["));
-
-        if (!bracket && !str_eq(sign, STR(".")))
-            return false;
-        if (bracket && (!unquoted(arena, name, &name) || !str_eq(token(path, &at), STR("]"))))
-            return false;
-        if (schema->properties && map_count(schema->properties)) {
-            schema = schema_property(schema, name);
-            strbuf_fmt(&out, "%s%.*s", out.len ? "." : "", STR_ARG(name));
-        } else {
-            schema = schema->additional;
-            strbuf_fmt(&out, "[%.*s]", STR_ARG(name));
-        }
-        if (!schema || name.len == 0)
-            return false;
-    }
-    *ret_path = strbuf_str(&out);
-    return true;
+    rules_cost_check(&r.cost, at, found);
 }

@@ -30,6 +30,10 @@ const struct cel_type *cel_program_type(const struct cel_program *program);
 /* Whether a variable of the environment is read anywhere. */
 bool cel_program_reads(const struct cel_program *program, struct str variable);
 
+/* The most that evaluation may cost, as far as sizes in the types of variables tell; UINT64_MAX and
+ * near it: without bound. */
+uint64_t cel_program_cost(struct arena *arena, const struct cel_program *program);
+
 /* The value; an error is a value, too. `values` are those of the environment's variables, in its
  * order. *ret_cost, which may be NULL: what it cost, in Kubernetes' units; above `cost_max`
  * evaluation ends with CEL_COST_EXCEEDED. */

@@ -8,6 +8,11 @@ static uint64_t tenth(uint64_t size)
     return (size + 9) / 10;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static uint64_t walk(struct arena *arena, const struct cel_value *value)
 {
     uint64_t cost = 0;
@@ -44,32 +49,45 @@ uint64_t cel_call_cost(struct arena *arena, enum cel_cost cost, const struct cel
     case COST_NONE:
         return 0;
     case COST_ONE:
+    case COST_LISTS:
         return 1;
-    case COST_FIRST:
+    case COST_SCAN:
+    case COST_TRANSFORM:
+    case COST_ENCODE:
+    case COST_DECODE:
+    case COST_QUOTE:
         return tenth(cel_size(&args[0]));
-    case COST_FIRST_TWICE:
+    case COST_REPLACE:
+    case COST_SPLIT:
         return tenth(2 * cel_size(&args[0]));
+    case COST_JOIN:
+        return tenth(2 * cel_size(result));
     case COST_SECOND:
         return tenth(cel_size(&args[1]));
     case COST_ELEMENTS:
         return cel_size(&args[1]);
-    case COST_SHORTER: {
-        uint64_t a = cel_size(&args[0]), b = cel_size(&args[1]);
-
-        return tenth(a < b ? a : b);
-    }
+    case COST_SHORTER:
+        return tenth(smaller(cel_size(&args[0]), cel_size(&args[1])));
     case COST_BOTH:
         return tenth(cel_size(&args[0]) + cel_size(&args[1]));
     case COST_PRODUCT:
         return tenth(cel_size(&args[0])) * tenth(cel_size(&args[1]));
     case COST_REGEX:
+    case COST_FIND:
         return tenth(1 + cel_size(&args[0])) * ((cel_size(&args[1]) + 3) / 4);
     case COST_WALK:
         return walk(arena, &args[0]);
-    case COST_RESULT:
-        return tenth(2 * cel_size(result));
+    case COST_SLICE:
+    case COST_RANGE:
+    case COST_REVERSE:
+        return 11 + cel_size(result);
+    case COST_FLATTEN:
+        return 11 + cel_size(&args[0]);
+    case COST_COMPARE:
+        return 11 + 2 * cel_size(&args[0]) * cel_size(&args[0]);
     case COST_SETS:
-        return 1 + cel_size(&args[0]) * cel_size(&args[1]);
+    case COST_SETS_TWICE:
+        return 1 + cel_size(&args[0]) * cel_size(&args[1]) * (cost == COST_SETS ? 1 : 2);
     }
     return 1;
 }

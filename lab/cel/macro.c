@@ -134,42 +134,48 @@ static struct cel_node *transform_entry(struct expansion *x)
                   call(x, "cel.@mapInsert", accu(x), x->args[x->count - 1], NULL));
 }
 
-/* The variable is bound once: a fold over nothing whose gathered value has that name. */
-static struct cel_node *bind(struct expansion *x)
+/* A variable that is bound once: a fold over nothing whose gathered value has that name. */
+static struct cel_node *bind(struct expansion *x, struct str name, struct cel_node *value,
+                             struct cel_node *result)
 {
-    struct cel_node *target = x->call->args[0];
-    struct cel_node *bound =
-        fold(x, member_call(x, "value", target), literal(x, cel_bool(false)),
-             cel_node_ident(x->arena, x->at, x->var), x->args[0]);
+    struct cel_node *bound = fold(x, value, literal(x, cel_bool(false)),
+                                  cel_node_ident(x->arena, x->at, name), result);
 
     bound->fold->range = list_of(x, NULL);
-    bound->fold->accu = x->var;
+    bound->fold->accu = name;
     bound->fold->var = STR("#unused");
+    bound->fold->var2 = STR("");
     return bound;
+}
+
+static struct cel_node *bind_inside(struct expansion *x)
+{
+    return bind(x, x->var, member_call(x, "value", x->call->args[0]), x->args[0]);
 }
 
 static struct cel_node *opt_flat_map(struct expansion *x)
 {
-    return call(x, "_?_:_", member_call(x, "hasValue", x->call->args[0]), bind(x),
+    return call(x, "_?_:_", member_call(x, "hasValue", x->call->args[0]), bind_inside(x),
                 call(x, "optional.none", NULL, NULL, NULL));
 }
 
 static struct cel_node *opt_map(struct expansion *x)
 {
     return call(x, "_?_:_", member_call(x, "hasValue", x->call->args[0]),
-                call(x, "optional.of", bind(x), NULL, NULL),
+                call(x, "optional.of", bind_inside(x), NULL, NULL),
                 call(x, "optional.none", NULL, NULL, NULL));
 }
 
 /* list.sortBy(e, key): the keys are gathered first, then both lists are sorted by them. */
 static struct cel_node *sort_by(struct expansion *x)
 {
-    struct cel_node *keys = map(x);
-    struct cel_node *sorted =
-        call(x, "@sortByAssociatedKeys", x->call->args[0], keys, NULL);
+    const struct str input = STR("@__sortBy_input__");
+    struct cel_node *list = x->call->args[0], *sorted;
 
+    x->call->args[0] = cel_node_ident(x->arena, x->at, input);
+    sorted = call(x, "@sortByAssociatedKeys", cel_node_ident(x->arena, x->at, input), map(x), NULL);
     sorted->member = true;
-    return sorted;
+    return bind(x, input, list, sorted);
 }
 
 /* why: what is said if a variable is none */

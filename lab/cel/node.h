@@ -26,6 +26,7 @@ struct cel_fold {
 };
 
 struct cel_function;
+struct cel_guess;
 
 struct cel_node {
     enum cel_node_kind kind;
@@ -43,6 +44,7 @@ struct cel_node {
     uint32_t slot; /* of NODE_IDENT: where its value stands */
     const struct cel_function *functions; /* of NODE_CALL: all of its name */
     uint64_t overloads;                   /* a bit for each of them that may be meant */
+    struct cel_guess *guess;              /* of sizes (cost.h) */
 };
 
 /* What the compiler has to say, in order of place. */

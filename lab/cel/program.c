@@ -1,5 +1,6 @@
 /* program.c: from text to a program, and what may be asked of it. */
 #include "lab/cel/check.h"
+#include "lab/cel/cost.h"
 #include "lab/cel/eval.h"
 
 struct cel_program {
@@ -33,6 +34,11 @@ struct cel_program *cel_compile(struct arena *arena, const struct cel_env *env, 
 const struct cel_type *cel_program_type(const struct cel_program *program)
 {
     return program->root->type;
+}
+
+uint64_t cel_program_cost(struct arena *arena, const struct cel_program *program)
+{
+    return cel_guess_cost(arena, &program->env, program->root).max;
 }
 
 static bool reads(const struct cel_node *node, uint32_t slot)

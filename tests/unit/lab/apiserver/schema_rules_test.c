@@ -59,10 +59,10 @@ static const struct run_row {
     { "or in the words of its message", SPEC("{rule: 'self.a < 3', message: ' too large '}", "a: {type: integer}"), "",
       "{spec: {a: 3}}", "spec: Invalid value: too large", "" },
     { "or of its expression",
-      SPEC("{rule: 'self.a < 3', message: m, messageExpression: '\"a is \" + string(self.a)'}", "a: {type: integer}"), "",
-      "{spec: {a: 3}}", "spec: Invalid value: a is 3", "" },
+      SPEC("{rule: 'self.a < 3', message: m, messageExpression: '\"a is \" + (self.a > 9 ? \"huge\" : \"large\")'}", "a: {type: integer}"),
+      "", "{spec: {a: 3}}", "spec: Invalid value: a is large", "" },
     { "an expression that fails leaves it to the message",
-      SPEC("{rule: 'self.a < 3', message: m, messageExpression: 'string(1 / (self.a - 3))'}", "a: {type: integer}"), "",
+      SPEC("{rule: 'self.a < 3', message: m, messageExpression: '1 / (self.a - 3) > 0 ? \"x\" : \"y\"'}", "a: {type: integer}"), "",
       "{spec: {a: 3}}", "spec: Invalid value: m", "" },
     { "an expression that says nothing, too",
       SPEC("{rule: 'self.a < 3', message: m, messageExpression: '\" \"'}", "a: {type: integer}"), "", "{spec: {a: 3}}",
@@ -168,6 +168,17 @@ static const struct bad_row {
       "used on the uncorrelatable portion of the schema within properties[spec].properties[l]" },
     { "an optional old value that nobody reads", SPEC("{rule: 'true', optionalOldSelf: true}", ""),
       AT "optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule" },
+    { "a rule over lists without bounds",
+      SPEC("{rule: 'self.l.all(a, self.l.exists(b, a == b))'}", "l: {type: array, items: {type: string}}"),
+      "[" AT "rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding "
+      "maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared), " AT "rule: Forbidden: contributed to "
+      "estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema, <nil>: Forbidden: x-kubernetes-validations "
+      "estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x (try simplifying the rule, "
+      "or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)]" },
+    { "one that is somewhat too expensive",
+      SPEC("{rule: 'self.l.all(a, self.l.exists(b, a == b))'}", "l: {type: array, maxItems: 1000, items: {type: string, maxLength: 10}}"),
+      AT "rule: Forbidden: estimated rule cost exceeds budget by factor of 1.000600x (try simplifying the rule, or adding maxItems, "
+      "maxProperties, and maxLength where arrays, maps, and strings are declared)" },
     { "what the lab does not evaluate", SPEC("{rule: 'isURL(self.a)'}", "a: {type: string}"),
       AT "rule: " SHOWN("isURL(self.a)") "compilation failed: ERROR: <input>:1:6: herd-lab does not evaluate 'isURL': the functions "
       "of URLs\n | isURL(self.a)\n | .....^" },

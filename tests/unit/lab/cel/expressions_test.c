@@ -67,38 +67,68 @@ static struct str answer(const struct world *w, struct arena *arena, struct str 
                                 : str_fmt(arena, "= %.*s", STR_ARG(cel_show(arena, &value)));
 }
 
+/* The most that it may cost. */
+static struct str cost(const struct world *w, struct arena *arena, struct str expression)
+{
+    struct str why;
+    struct cel_program *program = cel_compile(arena, &w->env, expression, &why);
+
+    return program ? str_fmt(arena, "$ %llu", (unsigned long long)cel_program_cost(arena, program)) : STR("");
+}
+
 static bool is_answer(struct str line)
 {
     return line.len > 2 && line.at[1] == ' ' && strchr("=!?~$", line.at[0]);
 }
 
+/* An expression, and the lines below it. */
+struct row {
+    struct str expression, real, lab, cost; /* lab and cost may be "" */
+};
+
+static bool next_row(struct str *text, struct row *ret_row)
+{
+    struct row row = { .expression = STR("") };
+    struct str line;
+
+    while (str_split(text, '\n', &line)) {
+        if (!is_answer(line))
+            row.expression = line;
+        else if (line.at[0] == '~')
+            row.lab = str_slice(line, 2, line.len);
+        else if (line.at[0] == '$')
+            row.cost = line;
+        else
+            row.real = line;
+        if (row.real.len && !(text->len > 1 && (str_starts(*text, STR("~ ")) || str_starts(*text, STR("$ "))))) {
+            *ret_row = row;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t differs(struct str expression, struct str got, struct str want)
+{
+    if (str_eq(got, want))
+        return 0;
+    print_message("%.*s\n  got  %.*s\n  want %.*s\n", STR_ARG(expression), STR_ARG(got), STR_ARG(want));
+    return 1;
+}
+
 static void test_expressions(void **state)
 {
     struct world *w = *state;
-    struct str text = test_file(w->arena, FOLDER "expressions.txt"), line, expression = STR("");
+    struct str text = test_file(w->arena, FOLDER "expressions.txt");
     uint32_t wrong = 0, rows = 0;
-    struct str want = STR("");
+    struct row row;
 
-    while (str_split(&text, '\n', &line)) {
-        bool lab = str_starts(line, STR("~ "));
+    for (; next_row(&text, &row); rows++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
 
-        if (is_answer(line) && !lab && line.at[0] != '$') {
-            want = line;
-        } else if (lab) {
-            want = str_slice(line, 2, line.len);
-        }
-        if (is_answer(line) && !str_starts(text, STR("~ ")) && line.at[0] != '$') {
-            AUTO(arena_free) struct arena *arena = arena_create(0);
-            struct str got = answer(w, arena, expression);
-
-            rows++;
-            if (!str_eq(got, want)) {
-                print_message("%.*s\n  got  %.*s\n  want %.*s\n", STR_ARG(expression), STR_ARG(got), STR_ARG(want));
-                wrong++;
-            }
-        } else if (!is_answer(line)) {
-            expression = line;
-        }
+        wrong += differs(row.expression, answer(w, arena, row.expression), row.lab.len ? row.lab : row.real);
+        if (row.cost.len)
+            wrong += differs(row.expression, cost(w, arena, row.expression), row.cost);
     }
     assert_int_equal(wrong, 0);
     assert_true(rows > 400);
