@@ -33,12 +33,17 @@ static struct yaml deeper(const struct yaml *y)
     return (struct yaml){ y->out, y->indent + 1 };
 }
 
+static void quoted(const struct yaml *y, const char *key, const char *text)
+{
+    struct strbuf quote = { .arena = y->out->arena };
+
+    json_quote(&quote, str_of(text));
+    line(y, "%s: %.*s", key, STR_ARG(strbuf_str(&quote)));
+}
+
 static void describe(const struct yaml *y, const char *help)
 {
-    struct strbuf quoted = { .arena = y->out->arena };
-
-    json_quote(&quoted, str_of(help));
-    line(y, "description: %.*s", STR_ARG(strbuf_str(&quoted)));
+    quoted(y, "description", help);
 }
 
 static void put_table(const struct yaml *y, const struct field_table *table);
@@ -191,12 +196,44 @@ static void put_required(const struct yaml *y, const struct field_table *table)
     }
 }
 
+static const struct crd_rule rules[] = {
+#define CRD_RULE(table, rule, message, field_path, rule_id)                                        \
+    { &fields_of_##table, rule, message, field_path, RULE_##rule_id },
+#include "stack/crd_rules.def"
+#undef CRD_RULE
+};
+
+const struct crd_rule *crd_rules(uint32_t *ret_count)
+{
+    *ret_count = sizeof(rules) / sizeof(rules[0]);
+    return rules;
+}
+
+static void put_rules(const struct yaml *y, const struct field_table *table)
+{
+    struct yaml in = deeper(y);
+    bool any = false;
+
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        if (rules[i].table != table)
+            continue;
+        if (!any)
+            line(y, "x-kubernetes-validations:");
+        any = true;
+        quoted(y, "- rule", rules[i].rule);
+        quoted(&in, "message", rules[i].message);
+        if (rules[i].field_path[0])
+            line(&in, "fieldPath: %s", rules[i].field_path);
+    }
+}
+
 static void put_table(const struct yaml *y, const struct field_table *table)
 {
     struct yaml names = deeper(y);
     struct yaml in = deeper(&names);
 
     line(y, "type: object");
+    put_rules(y, table);
     put_required(y, table);
     line(y, "properties:");
     for (uint32_t i = 0; i < table->count; i++) {

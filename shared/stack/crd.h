@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "stack/fields.h"
+#include "stack/validate.h"
 
 /* A field of a status, which only the controller writes (status_fields.def says what a row is). */
 struct status_row {
@@ -28,6 +29,14 @@ struct crd_column {
     const char *name, *type, *path, *help; /* name NULL behind the last */
     int priority;
 };
+
+/* What the API server itself refuses (crd_rules.def). */
+struct crd_rule {
+    const struct field_table *table;
+    const char *rule, *message, *field_path;
+    enum rule_id says; /* the same, by the webhook */
+};
+const struct crd_rule *crd_rules(uint32_t *ret_count);
 
 struct crd {
     const char *kind, *plural, *singular, *short_names;

@@ -13,11 +13,26 @@ const struct rule *rule_of(enum rule_id id)
     return &rules[id];
 }
 
+/* What the API server refuses by the definition, whatever a webhook says. */
+static bool is_in_definition(enum rule_id id)
+{
+    static const enum rule_id ids[] = {
+#define CRD_RULE(table, rule, message, field_path, rule_id) RULE_##rule_id,
+#include "stack/crd_rules.def"
+#undef CRD_RULE
+    };
+
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
 /* Every other rule reads the object as a v1 Stack, the controller takes the recorded user for the
  * one whose rights count, and a policy that is not in order cannot be put to Stacks. */
 bool rule_is_fixed(enum rule_id id)
 {
-    return id == RULE_SHAPE_KIND || id == RULE_WHO_APPLIED ||
+    return id == RULE_SHAPE_KIND || id == RULE_WHO_APPLIED || is_in_definition(id) ||
            strcmp(rules[id].area, "policy") == 0;
 }
 

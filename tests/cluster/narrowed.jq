@@ -1,5 +1,6 @@
 # narrowed.jq: what a definition ($now) refuses or means otherwise that an earlier one of the same version ($before) took;
-# a line for each. Nothing is what docs/crd.md asks for.
+# a line for each. Nothing is what docs/crd.md asks for. Rules in CEL are not looked at: shared/stack/crd_rules.def has only
+# what the webhook refused before.
 
 def schema: .spec.versions[] | select(.name == "v1") | .schema.openAPIV3Schema;
 
@@ -20,8 +21,7 @@ def narrower($was):
   (most as $key | select(.[$key] != null and ($was[$key] == null or .[$key] < $was[$key])) | "\($key) was \($was[$key]), is \(.[$key])"),
   (least as $key | select(.[$key] != null and ($was[$key] == null or .[$key] > $was[$key])) | "\($key) was \($was[$key]), is \(.[$key])"),
   (select(.enum) | if $was.enum then ($was.enum - .enum)[] | "does not take \(.) any more" else "takes only \(.enum)" end),
-  ((.required // []) - ($was.required // []) | .[] | "requires \(.)"),
-  ((.["x-kubernetes-validations"] // []) - ($was["x-kubernetes-validations"] // []) | .[] | "has a new rule: \(.rule)");
+  ((.required // []) - ($was.required // []) | .[] | "requires \(.)");
 
 ([$before | schema | fields("")] | add) as $old | ([$now | schema | fields("")] | add) as $new |
   $old | to_entries[] | .key as $path | .value as $was |

@@ -139,12 +139,25 @@ static void columns_are_what_people_ask_for(void **state)
                     STR("Phase Clusters Charts Age Ready+ Scan+ Message+ "));
 }
 
+static void a_rule_of_the_definition_says_what_admission_always_denies(void **state)
+{
+    uint32_t count;
+    const struct crd_rule *rules = crd_rules(&count);
+
+    (void)state;
+    for (uint32_t i = 0; i < count; i++) {
+        rows_expect(rules[i].rule, rule_of(rules[i].says)->severity == SEVERITY_DENY, "denied");
+        rows_expect(rules[i].rule, rule_is_fixed(rules[i].says), "whatever is configured");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_status_is_kept),
         cmocka_unit_test(the_schema_is_structural),
         cmocka_unit_test(columns_are_what_people_ask_for),
+        cmocka_unit_test(a_rule_of_the_definition_says_what_admission_always_denies),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
