@@ -260,6 +260,20 @@ YAML
 ends 0 --test "$state/tests"
 is "$out" "3 tests: 3 passed, 0 failed"
 
+row "the starter set passes its tests, in which each of its rules is kept and broken"
+ends 0 examples/policy
+says_not error:
+ends 0 --test examples/policy
+for file in examples/policy/*.yaml; do
+  test=examples/policy/tests/${file##*/}
+  grep -q 'verdict: allowed' "$test" || wrong "$test: nothing passes"
+  awk '/^  name:/ { policy = $2 } /^    - name:/ { print "policy/" policy "/" $3 }' "$file" >"$state/rules"
+  [ -s "$state/rules" ] || wrong "$file: no rules"
+  while read -r rule; do
+    grep -q "rules: .*$rule\b" "$test" || wrong "$test: nothing breaks $rule"
+  done <"$state/rules"
+done
+
 row "what other policies would change is told, Stack by Stack"
 ends 1 --diff-policies "$golden/policies.policies.yaml" "$golden/policies.new.yaml" "$golden/policies.in.yaml"
 is "$(sed "s,$golden/,," <<<"$out")" "$(cat "$golden/policies.diff.txt")"
