@@ -3,8 +3,8 @@
 #
 #   KUBECTL    the kubectl to use (kubectl)          CONTEXT   the kubeconfig's context (its current one)
 #   IMAGE TAG  the image to deploy (herd, version)   OVERLAY   a kustomize folder instead of the one found fit
-#   TIMEOUT    how long to wait for each part (180s; STACKS    `delete` lets uninstall-crds take Stacks away
-#              for Stacks to go 15m)
+#   TIMEOUT    how long to wait for each part (180s; STACKS    `delete` lets uninstall-crds take Stacks and
+#              for Stacks to go 15m)                            policies away
 #   RANCHER_WAIT  seconds that deploy waits for the controller's word on Rancher (20)
 #
 # In whatever place it is interrupted, no webhook configuration is left that calls a server which is not there: it is
@@ -17,8 +17,9 @@ namespace=herd-system
 timeout=${TIMEOUT:-180s}
 version=$(sed -n 's/^project(herd VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 image=${IMAGE:-herd}:${TAG:-$version}
-# By its full name: other people's CRDs have the plural `stacks` too.
+# By their full names: other people's CRDs have the plural `stacks` too.
 stacks=stacks.herd.suse.com
+policies=stackpolicies.herd.suse.com
 crds=manifests/crds/
 configurations="mutatingwebhookconfiguration/herd-webhook validatingwebhookconfiguration/herd-webhook"
 
@@ -150,12 +151,7 @@ deploy() {
 
 # Of each overlay of ours, whichever it was that came: cert-manager's kinds only where there are such.
 all_objects() {
-  local rights
   k kustomize manifests/overlays/own-ca || return
-  for rights in manifests/components/*/rbac.yaml; do
-    echo ---
-    cat "$rights"
-  done
   ! has_crd certificates.cert-manager.io || { echo --- && k kustomize certs; }
 }
 
@@ -173,14 +169,24 @@ undeploy() {
   fi
 }
 
+# names_of KIND: of all that there are; none where the cluster does not know the kind.
+names_of() {
+  ! has_crd "$1" || k get "$1" -A -o name
+}
+
+# may_go KIND COUNT WHAT: whether objects that go with their CRD may go.
+may_go() {
+  [ "$2" = 0 ] || [ "${STACKS:-}" = delete ] ||
+    fail "$1 are left: $2. Deleting the CRD deletes them$3. If that is meant: make uninstall-crds STACKS=delete"
+}
+
 uninstall_crds() {
   local count
-  has_crd "$stacks" || { say "there are no CRDs of Herd's"; return; }
-  count=$(k get "$stacks" -A -o name | wc -l)
-  if [ "$count" -gt 0 ] && [ "${STACKS:-}" != delete ]; then
-    fail "Stacks are left: $count. Deleting the CRD deletes them, and then their charts on every cluster, or, where no" \
-      "controller runs, waits for one. If that is meant: make uninstall-crds STACKS=delete"
-  fi
+  has_crd "$stacks" || has_crd "$policies" || { say "there are no CRDs of Herd's"; return; }
+  count=$(names_of "$policies" | wc -l)
+  may_go StackPolicies "$count" ""
+  count=$(names_of "$stacks" | wc -l)
+  may_go Stacks "$count" ", and then their charts on every cluster, or, where no controller runs, waits for one"
   # While the controller runs: it takes the charts down in order, and then lets each Stack go.
   [ "$count" = 0 ] || k delete "$stacks" -A --all --timeout="${TIMEOUT:-15m}" ||
     fail "they wait for the controller to take their charts down: it does so once it runs (make deploy), and" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # suite_outage.sh: what a webhook that is out stops, on a real API server with the manifests' own configurations: creating
-# Stacks and changing their spec, and nothing else; for how long, and what the author is told. Then all that brings it
+# Stacks and changing their spec or labels, and policies, and nothing else; for how long, and what the author is told. Then all that brings it
 # back: manifests applied again, replicas that come and go.
 #
 # HERD_SECONDS=n lets replicas come and go for so long (8 s). HERD_LONG=1 adds what takes minutes: connections at the API
@@ -34,14 +34,20 @@ slowest_ms() {
 
 # stops WORDS: what a webhook that is out stops.
 stops() {
-  local lines slowest asked
+  local lines slowest asked one
   lines=$(wc -l <"$(audit_log_of management)")
   out_of_order "$1" create "new-$rows" &
   asked=($!)
   out_of_order "$1" change quiet 7 &
   asked+=($!)
+  out_of_order "$1" k label stack quiet "row=$rows" --overwrite &
+  asked+=($!)
+  called='webhook "validate.stackpolicies.herd.suse.com"' out_of_order "$1" k apply -f examples/policy/timeouts.yaml &
+  asked+=($!)
   out_of_order "$1" k annotate stack quiet herd.suse.com/last-applied-by=somebody --overwrite
-  wait "${asked[0]}" && wait "${asked[1]}" || exit 1
+  for one in "${asked[@]}"; do
+    wait "$one" || exit 1
+  done
   slowest=$(slowest_ms "$lines")
   ((slowest <= most_ms)) || wrong "an answer took $slowest ms"
   echo "  refused after $slowest ms at most: ${out##*failed to call webhook: }"
@@ -60,7 +66,6 @@ goes_on() {
   local began one=one-$rows
   began=$(now_ms)
   ok k patch stack held --subresource=status --type=merge -p "{\"status\":{\"message\":\"$one\"}}"
-  ok k label stack held "row=$one" --overwrite
   ok k annotate stack held "row=$one" --overwrite
   ok k patch stack held --type=merge -p "{\"metadata\":{\"finalizers\":[\"example.com/$one\"]}}"
   ok k patch stack held --type=merge -p '{"metadata":{"finalizers":null}}'
@@ -116,14 +121,14 @@ says "spec.charts[0].version"
 echo "  $(k get stack large -o json | wc -c) bytes"
 ok k delete stack large
 
-row "every kind that discovery has is in every-kind.yaml, but for Stacks"
+row "every kind that discovery has is in every-kind.yaml, but for Stacks and their policies"
 k api-resources --verbs=create -o wide --no-headers | sed -E 's/^.* ([^ ]+) +(true|false) +([^ ]+) .*$/\1 \3/' |
-  grep -vE '^(v1 Binding|herd.suse.com/v1 Stack|management.cattle.io/v3 Cluster)$' | sort >"$state/kinds.want"
+  grep -vE '^(v1 Binding|herd.suse.com/v1 Stack|herd.suse.com/v1 StackPolicy|management.cattle.io/v3 Cluster)$' | sort >"$state/kinds.want"
 k create --dry-run=client --validate=false -o 'jsonpath={.apiVersion} {.kind}{"\n"}' -f "$state/every-kind.yaml" \
   2>/dev/null | sort >"$state/kinds.got"
 ok diff "$state/kinds.want" "$state/kinds.got"
 
-row "the webhook hangs (SIGSTOP): only creating Stacks and changing their spec stops"
+row "the webhook hangs (SIGSTOP): only creating Stacks and changing their spec or labels stops, and policies"
 spare=1
 end_with[webhook]=KILL
 kill -STOP "${pid_of[webhook]}"

@@ -64,6 +64,17 @@ ok kubectl create rolebinding of-herd-edit --clusterrole herd-edit --user edit
 eventually kubectl auth can-i create stacks.herd.suse.com --as edit
 refused kubectl auth can-i deletecollection stacks.herd.suse.com --as edit
 
+row "who sees all of the cluster sees StackPolicies; only herd-admin lets people write them"
+for role in view herd-edit herd-admin; do
+  ok kubectl create clusterrolebinding "all-$role" --clusterrole "$role" --user "all-$role"
+  eventually kubectl auth can-i list stackpolicies.herd.suse.com --as "all-$role"
+done
+for verb in create update delete; do
+  refused kubectl auth can-i "$verb" stackpolicies.herd.suse.com --as all-herd-edit
+  ok kubectl auth can-i "$verb" stackpolicies.herd.suse.com --as all-herd-admin
+done
+ok kubectl delete clusterrolebinding all-view all-herd-edit all-herd-admin
+
 row "the controller reads no Secret, until a namespace says that it may"
 account=system:serviceaccount:herd-system:herd-controller
 refused kubectl auth can-i list secrets --as "$account"
@@ -77,7 +88,7 @@ nothing_left() {
   is "$(kubectl get clusterrole,clusterrolebinding,priorityclass,flowschema,prioritylevelconfiguration,namespace,\
 validatingadmissionpolicy,validatingadmissionpolicybinding,mutatingwebhookconfiguration,validatingwebhookconfiguration \
     -o name | grep herd || true)" ""
-  ok kubectl get crd stacks.herd.suse.com
+  ok kubectl get crd stacks.herd.suse.com stackpolicies.herd.suse.com
 }
 
 row "make undeploy takes all of it away but the CRDs; a second time it finds nothing to do"
@@ -85,9 +96,8 @@ ok make -s undeploy
 nothing_left
 ok make -s undeploy
 
-row "so it does with an overlay and a component that it is not told of"
-{ kubectl kustomize manifests/overlays/own-ca; echo ---; cat manifests/components/known-clusters/rbac.yaml; } >"$state/more.yaml"
-ok kubectl apply -f "$state/more.yaml"
+row "so it does with an overlay that it is not told of"
+ok kubectl apply -k manifests/overlays/own-ca
 ok make -s undeploy
 nothing_left
 
@@ -210,8 +220,15 @@ says "wait for the controller"
 says "$(sed 's/\[.*\]/null/' <<<"$held")"
 ok kubectl patch stacks.herd.suse.com test-stack --type=merge -p '{"metadata":{"finalizers":null}}'
 ok kubectl apply -f examples/test-stack.yaml
+ok kubectl delete stacks.herd.suse.com test-stack
+ok kubectl apply -f examples/policy/timeouts.yaml
+refused make -s uninstall-crds
+says "StackPolicies are left: 1"
+ok kubectl apply -f examples/test-stack.yaml
 ok make -s uninstall-crds STACKS=delete
-refused kubectl get crd stacks.herd.suse.com
+for crd in stacks stackpolicies; do
+  refused kubectl get crd "$crd.herd.suse.com"
+done
 ok kubectl get stacks.another.example.com test-stack
 ok kubectl delete crd stacks.another.example.com
 

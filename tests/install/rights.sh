@@ -65,7 +65,7 @@ start_api
 k apply -f manifests/crds/ >/dev/null
 k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=30s >/dev/null
 k apply -f manifests/namespace.yaml -f manifests/controller/rbac.yaml -f manifests/controller/lease.yaml \
-  -f manifests/webhook/serviceaccount.yaml -f manifests/components/known-clusters/rbac.yaml \
+  -f manifests/webhook/serviceaccount.yaml -f manifests/webhook/rbac.yaml \
   -f manifests/overlays/own-ca/rbac.yaml >/dev/null
 start_as_themselves
 

@@ -39,6 +39,8 @@ static const struct row {
     { "two answers compared", "('x' in object.metadata.labels) != (has(oldObject.metadata) && true)", &update, YES },
     { "a macro", "object.metadata.labels.all(k, k.size() == 1)", &update, YES },
     { "arithmetic", "object.spec.n + 1 == 2", &update, YES },
+    { "what only one of two has", "object.?metadata != oldObject.?metadata", &update, YES },
+    { "what neither has", "object.metadata.?annotations[?'x'] != object.metadata.?annotations[?'y']", &update, NO },
     { "what the request does not say", "request.namespace == 'x'", &update, ERROR },
 };
 

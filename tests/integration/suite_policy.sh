@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# suite_policy.sh: from kubectl apply of a StackPolicy to what the authors of Stacks are told.
+. "$(dirname "$0")/lib.sh"
+suite "$1" "$2"
+start_api
+ok k apply -f manifests/crds/
+ok k wait --for=condition=Established crd/stacks.herd.suse.com crd/stackpolicies.herd.suse.com --timeout=30s
+start_webhook
+apply_webhook
+
+# stack NAME SED...: the test Stack under another name, changed.
+stack() {
+  local name=$1
+  shift
+  sed -e "s/name: test-stack/name: $name/" "$@" examples/test-stack.yaml
+}
+# judged NAME SED...: what is said of it, without storing it.
+judged() { stack "$@" | k create --dry-run=server -f - 2>&1; }
+answers() { [[ $(judged asked "${@:2}") == *"$1"* ]]; }
+answers_not() { ! answers "$@"; }
+range=(-e 's/version: .*/version: "^1.0.0"/' -e 's/env: .*/env: prod/')
+
+row "Stacks are there before there are policies"
+stack older "${range[@]}" >"$state/older.yaml"
+ok k apply -f "$state/older.yaml"
+says_not Warning
+
+row "the starter set applies as it is, twice"
+ok k apply -f examples/policy/
+ok k apply -f examples/policy/
+says_not configured
+ok k get stackpolicies
+echo "$out" | sed -n '1,3s/^/  /p'
+ok k delete -f examples/policy/
+
+# policy NAME ACTION MATCH RULE: a policy of one rule.
+policy() {
+  printf 'apiVersion: herd.suse.com/v1\nkind: StackPolicy\nmetadata: {name: %s}\nspec: {action: %s, match: %s, rules: [%s]}\n' "$@"
+}
+
+row "a policy that could never work is refused when it is applied: a pattern at its offset, a slip in a field"
+policy bad Deny '{}' '{name: a, field: "spec.charts[*].versoin", pattern: "1.(2"}' >"$state/bad.yaml"
+refused k apply -f "$state/bad.yaml"
+says "did you mean version?"
+says "offset 4"
+refused k get stackpolicy bad
+policy bad Deny '{}' '{name: a, field: "spec.charts[*].version", pattern: "1.2"}' >"$state/good.yaml"
+ok k apply -f "$state/good.yaml"
+refused k apply -f "$state/bad.yaml"
+ok k delete -f "$state/good.yaml"
+
+row "from then on the next Stack is refused, with the policy's words and its name"
+ok k apply -f examples/policy/pinned-versions.yaml
+eventually answers "(policy pinned-versions)" "${range[@]}"
+refused k create -f <(stack newer "${range[@]}")
+says "spec.charts[0].version: '^1.0.0' is a range; in prod, chart"
+says "write the version that was tested, such as 1.4.2"
+ok k create --dry-run=server -f <(stack newer)
+
+row "a Stack that was there is let pass with a warning, as long as the fault stays as it was"
+sed 's/^spec:/spec:\n  paused: true/' "$state/older.yaml" >"$state/paused.yaml"
+ok k apply -f "$state/paused.yaml"
+says "Warning"
+says "(policy pinned-versions)"
+refused k apply -f <(sed 's/\^1\.0\.0/^2.0.0/' "$state/older.yaml")
+says "'^2.0.0' is a range"
+
+row "a label that brings a Stack under a policy is judged"
+policy by-label Deny '{selector: {matchLabels: {tier: gold}}}' '{name: drift, field: spec.drift, allow: [Correct]}' >"$state/label.yaml"
+ok k apply -f "$state/label.yaml"
+ok k apply -f <(stack labelled)
+eventually answers "(policy by-label)" -e 's/^metadata:/metadata:\n  labels: {tier: gold}/'
+refused k label stack labelled tier=gold
+says "spec.drift: 'Detect' is not allowed; only Correct (policy by-label)"
+ok k label stack labelled tier=silver
+
+row "Warn lets pass and says so, Audit says nothing"
+for action in Warn Audit; do
+  sed "s/action: Deny/action: $action/" "$state/label.yaml" | k apply -f - >/dev/null
+  wanted=answers
+  [ "$action" = Warn ] || wanted=answers_not
+  eventually "$wanted" "Warning: spec.drift" -e 's/^metadata:/metadata:\n  labels: {tier: gold}/'
+  ok k label stack labelled tier=gold --overwrite
+  ok k label stack labelled tier=silver --overwrite
+done
+
+row "without a webhook policies are not written, and a webhook that comes back knows them before it answers"
+end webhook
+refused k apply -f "$state/good.yaml"
+says 'failed calling webhook "validate.stackpolicies.herd.suse.com"'
+ok k annotate stackpolicy pinned-versions note=a
+start_webhook
+eventually answers "(policy pinned-versions)" "${range[@]}"
+
+row "a policy that goes is in force no more"
+ok k delete stackpolicies --all
+eventually answers_not "(policy" "${range[@]}"
+ok k create -f <(stack newer "${range[@]}")
