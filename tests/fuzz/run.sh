@@ -13,7 +13,7 @@ mkdir -p "$finds"
 dictionaries() {
   case $1 in
     json) echo json ;;
-    yaml) echo yaml fields ;;
+    yaml | offline) echo yaml fields ;;
     patch) echo json patch ;;
     selector) echo json selector ;;
     labels) echo labels ;;
