@@ -1,7 +1,7 @@
 /* review.c: what is done with a review depends on its route and operation only.
  *
  *   mutate    CREATE, UPDATE   the patch of defaults and of who asks, or the refusal
- *   validate  CREATE, UPDATE   the refusal, or the warnings
+ *   validate  CREATE, UPDATE   the refusal, or the warnings and what the change will do
  *   both      DELETE, CONNECT  allowed: a Stack that is going must be able to go
  *   both      of a subresource allowed: an API server writes status without touching the spec
  *
@@ -12,6 +12,7 @@
 
 #include "base/plant.h"
 #include "stack/applied_by.h"
+#include "stack/preview.h"
 #include "stack/policy.h"
 
 const char *review_operation_name(enum admission_operation operation)
@@ -46,6 +47,9 @@ static struct verdict judge_stack(struct arena *arena, const struct asked *asked
         applied_by_write(arena, &change, &verdict);
     else
         applied_by_check(arena, &change, &verdict);
+    if (asked->route == REVIEW_VALIDATE && verdict.allowed)
+        verdict.notes = stack_preview(arena, verdict.stack, change.old_object,
+                                      asked->context->facts, asked->request->dry_run);
     return verdict;
 }
 
@@ -135,6 +139,7 @@ static void judge(struct arena *arena, const struct judged_kind *kind, const str
     outcome->problems = verdict->problems;
     for (uint32_t i = 0; i < verdict->warnings.count; i++)
         admission_warn(answer, arena, verdict->warnings.items[i]);
+    admission_note(answer, arena, &verdict->notes);
 }
 
 int review_answer(struct arena *arena, enum review_route route, struct str body,

@@ -10,18 +10,40 @@
  * exceed 4096, and then drops the rest. The last line, which counts, needs its room. */
 enum { WARNING_BYTES = 256, WARNINGS_BYTES_ALL = 4096, WARNING_COUNT_BYTES = 64 };
 
-void admission_warn(struct admission_answer *answer, struct arena *arena, struct str text)
+/* False if there is no room. */
+static bool add_line(struct admission_answer *answer, struct arena *arena, struct str text)
 {
-    struct str warning = str_shown(arena, text, WARNING_BYTES - 3);
+    struct str line = str_shown(arena, text, WARNING_BYTES - 3);
 
     if (!answer->warnings.arena)
         answer->warnings.arena = arena;
-    if (answer->warnings_left_out == 0 &&
-        answer->warning_bytes + warning.len <= WARNINGS_BYTES_ALL - WARNING_COUNT_BYTES) {
-        answer->warning_bytes += warning.len;
-        str_list_push(&answer->warnings, warning);
+    if (answer->warnings_left_out ||
+        answer->warning_bytes + line.len > WARNINGS_BYTES_ALL - WARNING_COUNT_BYTES)
+        return false;
+    answer->warning_bytes += line.len;
+    str_list_push(&answer->warnings, line);
+    return true;
+}
+
+void admission_note(struct admission_answer *answer, struct arena *arena,
+                    const struct str_list *notes)
+{
+    uint32_t told = 0;
+
+    while (told < notes->count && add_line(answer, arena, notes->items[told]))
+        told++;
+    if (told < notes->count && !answer->warnings_left_out)
+        str_list_push(&answer->warnings,
+                      str_fmt(arena, "and %u more %s", notes->count - told,
+                              notes->count - told == 1 ? "line" : "lines"));
+}
+
+void admission_warn(struct admission_answer *answer, struct arena *arena, struct str text)
+{
+    struct str warning;
+
+    if (add_line(answer, arena, text))
         return;
-    }
     answer->warnings_left_out++;
     warning = str_fmt(arena, "and %u more warnings", (unsigned)answer->warnings_left_out);
     if (answer->warnings_left_out == 1)

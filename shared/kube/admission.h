@@ -57,6 +57,11 @@ struct admission_answer {
  * 4096 bytes in all, so beyond that one last warning counts the rest. */
 void admission_warn(struct admission_answer *answer, struct arena *arena, struct str text);
 
+/* Add what is good to know, too, behind all warnings: as much as there is room for; the rest is
+ * counted, and where a warning was left out there is none. */
+void admission_note(struct admission_answer *answer, struct arena *arena,
+                    const struct str_list *notes);
+
 void admission_write(const struct admission_answer *answer, struct strbuf *out);
 
 #endif

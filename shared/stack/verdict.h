@@ -13,6 +13,8 @@ struct verdict {
     struct str patch;          /* of the defaults; "" = none */
     struct str message;        /* of a refusal, for people: every denied finding with its way out */
     struct str_list warnings;  /* one line each */
+    struct str_list notes;     /* told behind them, where there is room; for whoever makes a verdict
+                                * known to add (preview.h) */
 };
 
 #endif

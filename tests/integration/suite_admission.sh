@@ -93,6 +93,33 @@ clone dry >"$state/dry.yaml"
 ok k apply --dry-run=server -f "$state/dry.yaml"
 refused k get stack dry
 
+# tried TEXT: what a dry run of the Stack at hand says.
+tried() { out=$(k apply --dry-run=server -f "$state/seen.yaml" 2>&1) && [[ $out == *"$1"* ]]; }
+
+row "what a change will do is shown with it, and more of it by a dry run"
+clone seen >"$state/seen.yaml"
+eventually tried 'Warning: preview: installs ollama 0.59.0 on 1 cluster: c-m-dev-cluster'
+ok k apply -f "$state/seen.yaml"
+says 'Warning: preview: installs ollama 0.59.0 on 1 cluster: c-m-dev-cluster'
+ok k apply -f "$state/seen.yaml"
+says_not preview
+ok k label stack seen a=b
+says_not preview
+clone seen | sed 's/0.59.0/0.60.0/' >"$state/seen.yaml"
+tried 'Warning: preview: upgrades ollama 0.59.0 -> 0.60.0 on 1 cluster: c-m-dev-cluster' || wrong "it says" "$out"
+clone seen | sed -e 's/c-m-dev-cluster/c-m-gpu01/' -e 's/^spec:/&\n  dependsOn: [{name: test-stack}]/' >"$state/seen.yaml"
+tried 'Warning: preview: leaves 1 cluster: c-m-dev-cluster, and its releases are uninstalled there' || wrong "it says" "$out"
+says 'Warning: preview: installs 1 chart on 1 cluster: c-m-gpu01'
+says 'Warning: preview: not before the Stack test-stack is Ready'
+ok k apply -f "$state/seen.yaml"
+says 'Warning: preview: leaves 1 cluster: c-m-dev-cluster, and its releases are uninstalled there; installs 1 chart on 1 cluster: c-m-gpu01'
+says_not "not before"
+clone seen | sed 's/^spec:/&\n  dependsOn: [{name: test-stack}]\n  retry: {limit: 9}/' | sed 's/c-m-dev-cluster/c-m-gpu01/' >"$state/seen.yaml"
+tried 'Warning: preview: no release changes' || wrong "it says" "$out"
+ok k apply -f "$state/seen.yaml"
+says_not preview
+ok k delete stack seen --wait=false
+
 row "a cluster id that Rancher does not know is warned about, with the nearest known one"
 clone typo | sed 's/c-m-dev-cluster/c-m-dev-clustr/' >"$state/typo.yaml"
 ok k apply -f "$state/typo.yaml"

@@ -1,4 +1,5 @@
-/* claims_property_test.c: laws of what Stacks claim, against asking every cluster that could be.
+/* claims_property_test.c: laws of what Stacks claim, and of what a preview says that changes,
+ * against asking every cluster that could be.
  *
  * Labels a and b may be absent, one of three named values, or one that nobody names: those are all
  * clusters that selectors over a and b can tell apart.
@@ -10,6 +11,7 @@
 #include "stack/claims.h"
 #include "stack/decode.h"
 #include "stack/default.h"
+#include "stack/preview_parts.h"
 #include "stack/release.h"
 #include "support/stack_builder.h"
 
@@ -91,7 +93,8 @@ static void put_place(struct strbuf *out, struct rng *rng, uint32_t selectors_in
     strbuf_put(out, by_selector ? STR("]}") : STR("]"));
 }
 
-static const struct stack *generate(struct arena *arena, struct rng *rng, uint32_t selectors_in_ten)
+static const struct stack *generate_with(struct arena *arena, struct rng *rng,
+                                         uint32_t selectors_in_ten, uint32_t skips_in_five)
 {
     struct stack_builder b = a_stack(arena);
     struct strbuf targets = strbuf_new(arena, 64), overrides = strbuf_new(arena, 64);
@@ -107,12 +110,19 @@ static const struct stack *generate(struct arena *arena, struct rng *rng, uint32
     for (uint64_t i = 0, count = rng_below(rng, 4); i < count; i++) {
         strbuf_put(&overrides, i ? STR(",{") : STR("{"));
         put_place(&overrides, rng, selectors_in_ten);
-        strbuf_fmt(&overrides, ",\"charts\":[{\"name\":\"%s\",\"skip\":%s}]}",
-                   rng_below(rng, 3) ? "x" : "y", rng_below(rng, 5) ? "true" : "false");
+        strbuf_fmt(&overrides, ",\"charts\":[{\"name\":\"%s\",\"skip\":%s%s%s}]}",
+                   rng_below(rng, 3) ? "x" : "y", rng_below(rng, 5) < skips_in_five ? "true" : "false",
+                   rng_below(rng, 3) ? "" : ",\"version\":\"2.0.0\"",
+                   rng_below(rng, 3) ? "" : ",\"values\":{\"a\":1}");
     }
     strbuf_char(&overrides, ']');
     with_spec(&b, strbuf_str(&overrides).at);
     return stack_default(arena, stack_decode(arena, stack_json(&b), &problems), NULL);
+}
+
+static const struct stack *generate(struct arena *arena, struct rng *rng, uint32_t selectors_in_ten)
+{
+    return generate_with(arena, rng, selectors_in_ten, 4);
 }
 
 /* --- laws --- */
@@ -120,8 +130,8 @@ static const struct stack *generate(struct arena *arena, struct rng *rng, uint32
 static const struct base_values no_values = { .json = STR_INIT("{}"), .config_json = STR_INIT("{}") };
 
 /* What the controller would put there. */
-static bool is_deployed(struct arena *arena, const struct stack *stack, uint32_t chart,
-                        const struct fact_cluster *cluster)
+static struct str digest_on(struct arena *arena, const struct stack *stack, uint32_t chart,
+                            const struct fact_cluster *cluster)
 {
     const struct stack_targets *targets = &stack->spec.targets;
     struct selector selector = label_selector_compile(arena, &targets->selector);
@@ -130,10 +140,16 @@ static bool is_deployed(struct arena *arena, const struct stack *stack, uint32_t
 
     if (targets->cluster_ids.count ? !str_list_has(&targets->cluster_ids, cluster->id)
                                    : !selector_matches(&selector, cluster->labels))
-        return false;
+        return STR("");
     assert_int_equal(release_desire(arena, stack, chart, cluster->id, cluster->labels, &no_values,
                                     &desired, &err), 0);
-    return !desired.skip;
+    return desired.skip ? STR("") : desired.digest;
+}
+
+static bool is_deployed(struct arena *arena, const struct stack *stack, uint32_t chart,
+                        const struct fact_cluster *cluster)
+{
+    return digest_on(arena, stack, chart, cluster).len > 0;
 }
 
 static void claimed_is_what_is_deployed(struct arena *arena, struct rng *rng, const char *seed)
@@ -225,6 +241,66 @@ static void other_bytes_are_read_as_far_as_they_go(struct arena *arena, struct r
     free(bytes);
 }
 
+/* What the preview says of a chart on a cluster that stays; PREVIEW_KIND_COUNT: nothing. */
+static enum preview_kind said_on(const struct preview *p, struct str chart, struct str cluster,
+                                 const char *seed)
+{
+    enum preview_kind said = PREVIEW_KIND_COUNT;
+
+    for (uint32_t i = 0; i < p->kept.count; i++) {
+        const struct preview_change *change = &p->kept.items[i];
+
+        for (uint32_t k = 0; k < change->charts.count; k++)
+            for (uint32_t m = 0; m < change->clusters.count; m++)
+                if (str_starts(change->charts.items[k], chart) &&
+                    str_eq(p->clusters.items[change->clusters.items[m]].cluster.id, cluster)) {
+                    rows_expect(seed, said == PREVIEW_KIND_COUNT, "told once");
+                    said = change->kind;
+                }
+    }
+    return said;
+}
+
+/* Nothing that the controller would do is missing, and none is told that it would not; but that
+ * values are written in other words and come to the same is not seen. */
+static void a_preview_is_what_is_done(struct arena *arena, struct rng *rng, const char *seed)
+{
+    const struct stack *old = generate_with(arena, rng, 8, 1);
+    const struct stack *new = rng_below(rng, 2) ? generate_with(arena, rng, 8, 1) : old;
+    struct facts facts = { .clusters_known = true,
+                           .clusters = fact_clusters_new(arena, CLUSTERS) };
+
+    for (int i = 0; i < CLUSTERS; i++)
+        fact_clusters_push(&facts.clusters, cluster_at(arena, i));
+
+    struct preview p = preview_of(arena, new, old, &facts);
+
+    for (uint32_t i = 0; i < p.clusters.count; i++)
+        for (uint32_t k = 0; k < CHARTS && p.clusters.items[i].before && p.clusters.items[i].after;
+             k++) {
+            const struct fact_cluster *cluster = &p.clusters.items[i].cluster;
+            struct str before = digest_on(arena, old, k, cluster);
+            struct str after = digest_on(arena, new, k, cluster);
+            enum preview_kind said = said_on(&p, new->spec.charts.items[k].name, cluster->id, seed);
+
+            if (!before.len || !after.len)
+                rows_expect_int(seed, said, before.len  ? PREVIEW_UNINSTALL
+                                            : after.len ? PREVIEW_INSTALL
+                                                        : PREVIEW_KIND_COUNT);
+            else if (!str_eq(before, after))
+                rows_expect_int(seed, said, PREVIEW_UPGRADE);
+            else
+                rows_expect(seed, said == PREVIEW_KIND_COUNT || (said == PREVIEW_UPGRADE && new != old),
+                            "the same");
+        }
+}
+
+static void what_is_previewed(void **state)
+{
+    (void)state;
+    for_each_case(a_preview_is_what_is_done);
+}
+
 static void what_is_claimed(void **state)
 {
     (void)state;
@@ -256,6 +332,7 @@ int main(void)
         cmocka_unit_test(what_can_meet),
         cmocka_unit_test(what_is_packed),
         cmocka_unit_test(what_others_wrote),
+        cmocka_unit_test(what_is_previewed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "support/review_builder.h"
 #include "support/stack_builder.h"
+#include "text/value.h"
 
 struct str a_review(struct arena *arena, const char *uid, const char *operation, struct str object,
                     struct str old_object)
@@ -50,4 +51,25 @@ struct json review_response(struct arena *arena, const char *row, struct str ans
         rows_expect(row, json_str(json_walk(response, "status", "message", NULL)).len, "a message");
     }
     return response;
+}
+
+bool review_is_preview(struct str warning)
+{
+    return str_starts(warning, STR("preview: ")) ||
+           (str_starts(warning, STR("and ")) &&
+            (str_ends(warning, STR(" more line")) || str_ends(warning, STR(" more lines"))));
+}
+
+struct str review_without_preview(struct arena *arena, struct str answer)
+{
+    struct value *review = value_of(arena, test_json(arena, answer));
+    struct value *response = value_get(review, STR("response"));
+    struct value *kept = value_array(arena);
+    const struct value *warnings = value_get(response, STR("warnings"));
+
+    for (const struct value *w = value_first(warnings); w; w = value_next(w))
+        if (!review_is_preview(value_text(w)))
+            value_append(kept, value_str(arena, value_text(w)));
+    value_set(arena, response, STR("warnings"), kept);
+    return value_json(arena, review);
 }

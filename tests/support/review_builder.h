@@ -16,5 +16,10 @@ struct str a_review_by(struct arena *arena, const char *uid, const char *operati
  * an API server takes: kind, patch and patchType together, a refusal with an error's code. */
 struct json review_response(struct arena *arena, const char *row, struct str answer,
                             const char *uid);
+/* Whether a warning tells what the change will do (stack/preview.h), rather than what was found:
+ * that depends on whether it is a dry run. */
+bool review_is_preview(struct str warning);
+/* The answer without those. */
+struct str review_without_preview(struct arena *arena, struct str answer);
 
 #endif

@@ -89,7 +89,8 @@ static struct str of_outcome(struct arena *arena, const char *row, const struct 
     for (uint32_t i = 0; i < outcome->problems.list.count; i++)
         put_problem(&out, &outcome->problems.list.items[i]);
     while (json_next(&warnings))
-        strbuf_fmt(&out, "warning: %.*s\n", STR_ARG(json_str(warnings.value)));
+        if (!review_is_preview(json_str(warnings.value)))
+            strbuf_fmt(&out, "warning: %.*s\n", STR_ARG(json_str(warnings.value)));
     return strbuf_str(&out);
 }
 

@@ -36,13 +36,14 @@
     "\"u-1\",\"resource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":"           \
     "\"stackpolicies\"},\"name\":\"p\",\"operation\":\"" operation "\",\"object\":" object           \
     ",\"oldObject\":" old "}}"
-#define REVIEW(operation, object, old)                                                             \
+#define REVIEW(operation, object, old) ASKED(operation, object, old, "false")
+#define ASKED(operation, object, old, dry)                                                         \
     "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":"    \
     "\"u-1\",\"kind\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"kind\":\"Stack\"},"        \
     "\"resource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":\"stacks\"},"       \
     "\"name\":\"s\",\"namespace\":\"default\",\"operation\":\"" operation "\","                    \
     "\"userInfo\":{\"username\":\"ann\"},\"object\":" object ",\"oldObject\":" old                  \
-    ",\"dryRun\":false}}"
+    ",\"dryRun\":" dry "}}"
 
 struct world {
     struct arena *arena;
@@ -175,6 +176,53 @@ static void answers(void **state)
     }
 }
 
+#define WAITS                                                                                      \
+    "{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\",\"c-m-1\"]},\"dependsOn\":[{\"name\":"       \
+    "\"base\"}],\"charts\":[{\"name\":\"db\",\"repo\":\"https://charts.example.org\",\"version\":"      \
+    "\"1.2.3\"}]}"
+#define REPEATED "spec.targets.clusterIds[1]: 'c-m-1' stands twice; remove one of the two\n"
+#define INSTALLS "preview: installs db 1.2.3 on 1 cluster: c-m-1\n"
+#define UNKNOWN "preview: the clusters are not known to the webhook\n"
+
+/* The validating route tells it, once, behind what was found. */
+static void what_a_change_will_do_is_told(void **state)
+{
+    static const struct row {
+        const char *name;
+        enum review_route route;
+        const char *body;
+        const char *warnings;
+    } rows[] = {
+        { "a create", REVIEW_VALIDATE, ASKED("CREATE", STACK("", WAITS), "null", "false"), REPEATED INSTALLS },
+        { "a dry run is told more", REVIEW_VALIDATE, ASKED("CREATE", STACK("", WAITS), "null", "true"),
+          REPEATED INSTALLS "preview: not before the Stack base is Ready\n" UNKNOWN },
+        { "the mutating route tells nothing", REVIEW_MUTATE, ASKED("CREATE", STACK("", WAITS), "null", "true"), "" },
+        { "a refusal does nothing", REVIEW_VALIDATE, ASKED("CREATE", STACK("", NO_CHARTS), "null", "true"), "" },
+        { "a spec that stays", REVIEW_VALIDATE, ASKED("UPDATE", STACK("", WAITS), STACK("", WAITS), "true"), REPEATED },
+        { "a change", REVIEW_VALIDATE, ASKED("UPDATE", STACK("", WAITS), STACK("", GOOD_SPEC), "true"),
+          REPEATED UNKNOWN },
+    };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct review_outcome outcome;
+        struct error err;
+        struct strbuf got = strbuf_new(world->arena, 256);
+
+        rows_expect_int(rows[i].name,
+                        review_answer(world->arena, rows[i].route, str_of(rows[i].body),
+                                      &world->context, &outcome, &err),
+                        0);
+
+        struct json response = json_get(read_json(world, outcome.answer), STR("response"));
+        struct json_iter it = json_iter(json_get(response, STR("warnings")));
+
+        while (json_next(&it))
+            strbuf_fmt(&got, "%.*s\n", STR_ARG(json_str(it.value)));
+        rows_expect_str(rows[i].name, strbuf_str(&got), str_of(rows[i].warnings));
+    }
+}
+
 static void what_cannot_be_judged(void **state)
 {
     static const struct row {
@@ -295,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_a_change_will_do_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_judged, setup, teardown),
         cmocka_unit_test_setup_teardown(no_allocation_can_turn_a_refusal, setup, teardown),
         cmocka_unit_test_setup_teardown(mutating_twice_changes_nothing, setup, teardown),

@@ -144,6 +144,58 @@ static void warnings_stay_within_what_is_shown(void **state)
     (void)state;
 }
 
+/* "w2 n1": two warnings and a note; "+" and the last line where that counts. */
+static struct str noted(struct arena *arena, int warnings, int notes, size_t bytes)
+{
+    struct admission_answer answer = { .allowed = true };
+    struct str_list list = str_list_new(arena, 0);
+    struct strbuf text = strbuf_new(arena, 256);
+    uint32_t count[2] = { 0, 0 };
+
+    for (size_t i = 0; i < bytes - 1; i++)
+        strbuf_char(&text, 'x');
+    for (int i = 0; i < warnings; i++)
+        admission_warn(&answer, arena, str_fmt(arena, "w%s", strbuf_str(&text).at));
+    for (int i = 0; i < notes; i++)
+        str_list_push(&list, str_fmt(arena, "n%s", strbuf_str(&text).at));
+    admission_note(&answer, arena, &list);
+
+    struct str last = answer.warnings.count ? answer.warnings.items[answer.warnings.count - 1]
+                                            : STR("");
+
+    for (uint32_t i = 0; i < answer.warnings.count; i++) {
+        bytes += answer.warnings.items[i].len;
+        if (!str_starts(answer.warnings.items[i], STR("and ")))
+            count[answer.warnings.items[i].at[0] == 'n']++;
+    }
+    assert_true(bytes <= 4096 + 256);
+    return str_fmt(arena, "w%u n%u%s%.*s", count[0], count[1],
+                   str_starts(last, STR("and ")) ? " + " : "",
+                   str_starts(last, STR("and ")) ? (int)last.len : 0, last.at);
+}
+
+static void notes_take_what_room_is_left(void **state)
+{
+    static const struct {
+        const char *says;
+        int warnings, notes;
+        const char *want;
+    } rows[] = {
+        { "nothing", 0, 0, "w0 n0" },
+        { "all fit", 3, 2, "w3 n2" },
+        { "warnings are all told, notes as far as they go", 18, 5, "w18 n2 + and 3 more lines" },
+        { "no room for a note", 20, 1, "w20 n0 + and 1 more line" },
+        { "where a warning was left out no note is told", 30, 5, "w20 n0 + and 10 more warnings" },
+        { "notes alone", 0, 30, "w0 n20 + and 10 more lines" },
+    };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        rows_expect_str(rows[i].says, noted(arena, rows[i].warnings, rows[i].notes, 200),
+                        str_of(rows[i].want));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +203,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_no_review),
         cmocka_unit_test(writes_answers),
         cmocka_unit_test(warnings_stay_within_what_is_shown),
+        cmocka_unit_test(notes_take_what_room_is_left),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,346 @@
+/* preview.c: what changes, as lines. */
+#include "stack/preview.h"
+
+#include "stack/decode.h"
+#include "stack/default.h"
+#include "stack/graph.h"
+#include "stack/preview_parts.h"
+
+/* How many names of a list are told. */
+enum { SHORT_CLUSTERS = 3, FULL_CLUSTERS = 8, SHORT_CHARTS = 4, FULL_CHARTS = 6, WAVES_TOLD = 6 };
+
+struct telling {
+    struct preview *p;
+    struct str_list lines;
+    bool full;
+};
+
+static void say(struct telling *t, struct strbuf *line)
+{
+    str_list_push(&t->lines, str_fmt(t->p->arena, "preview: %.*s", STR_ARG(strbuf_str(line))));
+}
+
+/* "a", "a and b", "a, b, c and 4 more" */
+static void put_names(struct strbuf *out, const struct str_list *names, uint32_t most)
+{
+    uint32_t told = names->count < most ? names->count : most;
+
+    for (uint32_t i = 0; i < told; i++) {
+        if (i)
+            strbuf_put(out, i + 1 == names->count ? STR(" and ") : STR(", "));
+        strbuf_put(out, names->items[i]);
+    }
+    if (names->count > told)
+        strbuf_fmt(out, " and %u more", names->count - told);
+}
+
+/* "2 clusters: c-1 and c-2" */
+static void put_clusters(struct telling *t, struct strbuf *out, const struct u32_list *clusters)
+{
+    struct str_list names = str_list_new(t->p->arena, clusters->count);
+
+    for (uint32_t i = 0; i < clusters->count; i++)
+        str_list_push(&names, t->p->clusters.items[clusters->items[i]].cluster.id);
+    strbuf_fmt(out, "%u %s: ", names.count, names.count == 1 ? "cluster" : "clusters");
+    put_names(out, &names, t->full ? FULL_CLUSTERS : SHORT_CLUSTERS);
+}
+
+/* --- clusters that come and go --- */
+
+static struct u32_list clusters_that(const struct preview *p, bool before, bool after)
+{
+    struct u32_list list = u32_list_new(p->arena, 0);
+
+    for (uint32_t i = 0; i < p->clusters.count; i++)
+        if (p->clusters.items[i].before == before && p->clusters.items[i].after == after)
+            u32_list_push(&list, i);
+    return list;
+}
+
+/* That deletionPolicy has no say in it surprises those who set Orphan. */
+static void put_lost(struct telling *t, struct strbuf *line, const struct u32_list *lost)
+{
+    strbuf_lit(line, "leaves ");
+    put_clusters(t, line, lost);
+    strbuf_lit(line, ", and its releases are uninstalled there");
+    if (t->full && t->p->stack->spec.deletion_policy == DELETION_ORPHAN)
+        strbuf_lit(line, " (deletionPolicy Orphan is for the Stack's own deletion)");
+}
+
+static void put_gained(struct telling *t, struct strbuf *line, const struct u32_list *gained)
+{
+    uint32_t charts = t->p->stack->spec.charts.count;
+
+    strbuf_fmt(line, "installs %u %s on ", charts, charts == 1 ? "chart" : "charts");
+    put_clusters(t, line, gained);
+}
+
+static void tell_clusters(struct telling *t)
+{
+    struct strbuf line = strbuf_new(t->p->arena, 128);
+    struct u32_list lost = clusters_that(t->p, true, false);
+    struct u32_list gained = clusters_that(t->p, false, true);
+
+    if (!t->p->old)
+        return; /* all of it is new */
+    if (lost.count)
+        put_lost(t, &line, &lost);
+    if (lost.count && gained.count && t->full) {
+        say(t, &line);
+        line = strbuf_new(t->p->arena, 128);
+    } else if (lost.count && gained.count) {
+        strbuf_lit(&line, "; ");
+    }
+    if (gained.count)
+        put_gained(t, &line, &gained);
+    if (lost.count || gained.count)
+        say(t, &line);
+}
+
+/* --- charts --- */
+
+static void put_change(struct telling *t, struct strbuf *line, const struct preview_change *change)
+{
+    static const char *const verbs[] = {
+        [PREVIEW_UNINSTALL] = "uninstalls",
+        [PREVIEW_UPGRADE] = "upgrades",
+        [PREVIEW_INSTALL] = "installs",
+    };
+
+    strbuf_fmt(line, "%s ", verbs[change->kind]);
+    put_names(line, &change->charts, t->full ? FULL_CHARTS : SHORT_CHARTS);
+    if (change->clusters.count) {
+        strbuf_put(line, change->kind == PREVIEW_UNINSTALL ? STR(" from ") : STR(" on "));
+        put_clusters(t, line, &change->clusters);
+    }
+}
+
+static void tell_charts(struct telling *t)
+{
+    const struct preview_changes *kept = &t->p->kept;
+    struct strbuf line = strbuf_new(t->p->arena, 256);
+
+    for (uint32_t i = 0; i < kept->count; i++) {
+        if (i && !t->full)
+            strbuf_lit(&line, "; ");
+        put_change(t, &line, &kept->items[i]);
+        if (t->full) {
+            say(t, &line);
+            line = strbuf_new(t->p->arena, 256);
+        }
+    }
+    if (kept->count && !t->full)
+        say(t, &line);
+}
+
+/* --- in which order --- */
+
+/* Of each chart, how many others come before it at the most; -1 for one that does not change. */
+static int64_t *levels_of(const struct preview *p, bool all, int64_t *ret_last)
+{
+    const struct charts *charts = &p->stack->spec.charts;
+    struct graph *graph = graph_new(p->arena, charts->count);
+    int64_t *levels = arena_array(p->arena, int64_t, charts->count);
+    struct u32_list order;
+
+    *ret_last = 0;
+    for (uint32_t i = 0; i < charts->count; i++)
+        graph_add(graph, charts->items[i].name, charts->items[i].depends_on);
+    graph_link(graph);
+    if (graph_order(graph, p->arena, &order) < 0)
+        return levels; /* told by validation */
+    for (uint32_t i = 0; i < order.count; i++) {
+        uint32_t node = order.items[i];
+        const struct u32_list *needs = graph_needs(graph, node);
+        bool counts = all || p->chart_changes[node];
+        int64_t behind = 0;
+
+        for (uint32_t k = 0; k < needs->count; k++) {
+            int64_t level = levels[needs->items[k]];
+            int64_t after = level < 0 ? -level - 1 : level + 1;
+
+            behind = after > behind ? after : behind;
+        }
+        levels[node] = counts ? behind : -behind - 1;
+        if (counts && behind > *ret_last)
+            *ret_last = behind;
+    }
+    return levels;
+}
+
+static void tell_order(struct telling *t, bool all)
+{
+    const struct charts *charts = &t->p->stack->spec.charts;
+    struct strbuf line = strbuf_new(t->p->arena, 128);
+    int64_t last;
+    const int64_t *levels = levels_of(t->p, all, &last);
+
+    strbuf_lit(&line, "on each cluster ");
+    for (int64_t level = 0; level <= last; level++) {
+        struct str_list names = str_list_new(t->p->arena, 4);
+
+        for (uint32_t i = 0; i < charts->count; i++)
+            if (levels[i] == level)
+                str_list_push(&names, str_shown(t->p->arena, charts->items[i].name, 60));
+        if (level)
+            strbuf_lit(&line, ", then ");
+        put_names(&line, &names, FULL_CHARTS);
+    }
+    if (last > 0)
+        say(t, &line);
+}
+
+/* --- in which waves --- */
+
+/* Clusters where something is installed or upgraded. */
+static bool *touched_clusters(const struct preview *p, uint32_t *ret_count)
+{
+    bool *touched = arena_array(p->arena, bool, p->clusters.count);
+
+    *ret_count = 0;
+    for (uint32_t i = 0; i < p->clusters.count; i++)
+        touched[i] = p->old && p->clusters.items[i].after && !p->clusters.items[i].before;
+    for (uint32_t i = 0; i < p->kept.count; i++)
+        for (uint32_t k = 0;
+             p->kept.items[i].kind != PREVIEW_UNINSTALL && k < p->kept.items[i].clusters.count; k++)
+            touched[p->kept.items[i].clusters.items[k]] = true;
+    for (uint32_t i = 0; i < p->clusters.count; i++)
+        *ret_count += touched[i];
+    return touched;
+}
+
+/* The touched clusters of each wave; of the last, those that no wave has. */
+static struct u32_list *sort_into_waves(const struct preview *p, const bool *touched)
+{
+    const struct waves *waves = &p->stack->spec.rollout.waves;
+    struct selector *selectors = arena_array(p->arena, struct selector, waves->count);
+    struct u32_list *sorted = arena_array(p->arena, struct u32_list, waves->count + 1);
+
+    for (uint32_t i = 0; i <= waves->count; i++)
+        sorted[i] = u32_list_new(p->arena, 0);
+    for (uint32_t i = 0; i < waves->count; i++)
+        selectors[i] = label_selector_compile(p->arena, &waves->items[i].selector);
+    for (uint32_t i = 0; i < p->clusters.count; i++) {
+        uint32_t wave = 0;
+
+        while (wave < waves->count &&
+               !selector_matches(&selectors[wave], p->clusters.items[i].cluster.labels))
+            wave++;
+        if (touched[i])
+            u32_list_push(&sorted[wave], i);
+    }
+    return sorted;
+}
+
+static void put_waves(struct telling *t, struct strbuf *line, const bool *touched)
+{
+    const struct waves *waves = &t->p->stack->spec.rollout.waves;
+    struct u32_list *sorted = sort_into_waves(t->p, touched);
+
+    for (uint32_t i = 0; i < waves->count && i < WAVES_TOLD; i++) {
+        const struct wave *wave = &waves->items[i];
+
+        strbuf_fmt(line, "%swave %.*s on ", i ? ", then " : "",
+                   STR_ARG(str_shown(t->p->arena, wave->name, 60)));
+        if (sorted[i].count)
+            put_clusters(t, line, &sorted[i]);
+        else
+            strbuf_lit(line, "no cluster today");
+        if (wave->pause.len)
+            strbuf_fmt(line, " and %.*s of pause",
+                       STR_ARG(str_shown(t->p->arena, wave->pause, 20)));
+    }
+    if (waves->count > WAVES_TOLD)
+        strbuf_fmt(line, ", then %u more waves", waves->count - WAVES_TOLD);
+    if (sorted[waves->count].count) {
+        strbuf_lit(line, ", then ");
+        put_clusters(t, line, &sorted[waves->count]);
+    }
+}
+
+static void tell_rollout(struct telling *t)
+{
+    const struct rollout *rollout = &t->p->stack->spec.rollout;
+    struct strbuf line = strbuf_new(t->p->arena, 128);
+    uint32_t count;
+    const bool *touched = touched_clusters(t->p, &count);
+    bool some_at_a_time = rollout->max_concurrent_clusters > 0 &&
+                          rollout->max_concurrent_clusters < (int64_t)count;
+
+    if (count == 0)
+        return;
+    if (rollout->waves.count)
+        put_waves(t, &line, touched);
+    if (some_at_a_time)
+        strbuf_fmt(&line, "%sat most %lld %s at a time", line.len ? "; " : "",
+                   (long long)rollout->max_concurrent_clusters,
+                   rollout->max_concurrent_clusters == 1 ? "cluster" : "clusters");
+    if (line.len)
+        say(t, &line);
+}
+
+/* --- when, and what is not known --- */
+
+static void tell_waiting(struct telling *t)
+{
+    const struct name_refs *others = &t->p->stack->spec.depends_on;
+    struct str_list names = str_list_new(t->p->arena, others->count);
+    struct strbuf line = strbuf_new(t->p->arena, 64);
+
+    for (uint32_t i = 0; i < others->count; i++)
+        str_list_push(&names, str_shown(t->p->arena, others->items[i].name, 60));
+    if (names.count == 0)
+        return;
+    strbuf_fmt(&line, "not before the %s ", names.count == 1 ? "Stack" : "Stacks");
+    put_names(&line, &names, FULL_CHARTS);
+    strbuf_put(&line, names.count == 1 ? STR(" is Ready") : STR(" are Ready"));
+    say(t, &line);
+}
+
+static void tell_text(struct telling *t, struct str text)
+{
+    struct strbuf line = strbuf_new(t->p->arena, text.len);
+
+    strbuf_put(&line, text);
+    say(t, &line);
+}
+
+static void tell_all(struct telling *t)
+{
+    uint32_t told;
+
+    tell_clusters(t);
+    tell_charts(t);
+    told = t->lines.count;
+    if (t->full && told) {
+        tell_order(t, t->p->old && clusters_that(t->p, false, true).count);
+        tell_rollout(t);
+        tell_waiting(t);
+    }
+    if (told && t->p->stack->spec.paused)
+        tell_text(t, STR("nothing of this is done while spec.paused is true"));
+    if (t->full && !t->p->facts->clusters_known)
+        tell_text(t, STR("the clusters are not known to the webhook"));
+    else if (t->full && !told && t->p->old)
+        tell_text(t, STR("no release changes"));
+}
+
+struct str_list stack_preview(struct arena *arena, const struct stack *stack,
+                              struct json old_object, const struct facts *facts, bool full)
+{
+    struct telling t = { .lines = str_list_new(arena, 0), .full = full };
+    struct problems ignored = problems_new(arena);
+    const struct stack *old = NULL;
+
+    if (json_is(old_object, JSON_OBJECT)) {
+        if (json_equal(stack->spec_json, json_get(old_object, STR("spec"))))
+            return t.lines;
+        old = stack_default(arena, stack_decode(arena, old_object, &ignored), NULL);
+    }
+
+    struct preview p = preview_of(arena, stack, old, facts);
+
+    t.p = &p;
+    tell_all(&t);
+    return t.lines;
+}

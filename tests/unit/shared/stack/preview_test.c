@@ -1,0 +1,206 @@
+/* preview_test.c: what a change of a Stack will do, in words. */
+#include "support/rows.h"
+
+#include "kube/admission.h"
+#include "stack/decode.h"
+#include "stack/default.h"
+#include "stack/preview.h"
+#include "support/estate_builder.h"
+#include "support/stack_builder.h"
+
+#define IDS(ids) "{\"clusterIds\":[" ids "]}"
+#define LABELS(labels) "{\"selector\":{\"matchLabels\":{" labels "}}}"
+#define CHART(name, version, more)                                                                 \
+    "{\"name\":\"" name "\",\"repo\":\"https://x.io\",\"version\":\"" version "\"" more "}"
+#define DB CHART("db", "1.0.0", "")
+#define WEB CHART("web", "2.0.0", ",\"dependsOn\":[\"db\"]")
+#define OVERRIDE(where, said) "\"overrides\":[{" where ",\"charts\":[{" said "}]}]"
+#define WAVES                                                                                      \
+    "\"rollout\":{\"maxConcurrentClusters\":1,\"waves\":[{\"name\":\"canary\",\"selector\":"          \
+    "{\"matchLabels\":{\"edge\":\"yes\"}},\"pause\":\"1h\"}]}"
+
+struct version {
+    const char *targets, *charts, *spec; /* charts NULL: there was none */
+};
+
+/* Clusters: c-1 and c-2 are prod, c-3 is dev, c-4 is prod of the edge; local is Rancher's own. */
+static const struct row {
+    const char *says;
+    struct version now, old;
+    const char *applied; /* what a real change is told, a line each */
+    const char *dry_run; /* and a dry run; NULL: the same */
+} rows[] = {
+    { "a new Stack", { IDS("\"c-1\""), DB, NULL }, { 0 },
+      "installs db 1.0.0 on 1 cluster: c-1", NULL },
+    { "its charts in order, its clusters by a selector", { LABELS("\"env\":\"prod\""), DB "," WEB, NULL }, { 0 },
+      "installs db 1.0.0 and web 2.0.0 on 3 clusters: c-1, c-2 and c-4",
+      "installs db 1.0.0 and web 2.0.0 on 3 clusters: c-1, c-2 and c-4\non each cluster db, then web" },
+    { "with waves", { LABELS("\"env\":\"prod\""), DB, WAVES }, { 0 },
+      "installs db 1.0.0 on 3 clusters: c-1, c-2 and c-4",
+      "installs db 1.0.0 on 3 clusters: c-1, c-2 and c-4\n"
+      "wave canary on 1 cluster: c-4 and 1h of pause, then 2 clusters: c-1 and c-2; at most 1 cluster at a time" },
+    { "a new one that matches nothing", { LABELS("\"env\":\"no\""), DB, NULL }, { 0 }, "", NULL },
+    { "a cluster that Rancher does not know", { IDS("\"c-1\",\"c-9\""), DB, NULL }, { 0 },
+      "installs db 1.0.0 on 1 cluster: c-1", NULL },
+    { "an override that leaves a chart out", { IDS("\"c-1\",\"c-2\""), DB "," WEB, OVERRIDE("\"clusterIds\":[\"c-2\"]", "\"name\":\"web\",\"skip\":true") }, { 0 },
+      "installs db 1.0.0 on 2 clusters: c-1 and c-2; installs web 2.0.0 on 1 cluster: c-1",
+      "installs db 1.0.0 on 2 clusters: c-1 and c-2\ninstalls web 2.0.0 on 1 cluster: c-1\non each cluster db, then web" },
+    { "many charts are counted", { IDS("\"c-1\""), CHART("a", "1.0.0", "") "," CHART("b", "1.0.0", "") "," CHART("c", "1.0.0", "") "," CHART("d", "1.0.0", "") "," CHART("e", "1.0.0", ""), NULL }, { 0 },
+      "installs a 1.0.0, b 1.0.0, c 1.0.0, d 1.0.0 and 1 more on 1 cluster: c-1",
+      "installs a 1.0.0, b 1.0.0, c 1.0.0, d 1.0.0 and e 1.0.0 on 1 cluster: c-1" },
+    { "one that waits, and one that is paused", { IDS("\"c-1\""), DB, "\"dependsOn\":[{\"name\":\"base\"},{\"name\":\"net\"}],\"paused\":true" }, { 0 },
+      "installs db 1.0.0 on 1 cluster: c-1\nnothing of this is done while spec.paused is true",
+      "installs db 1.0.0 on 1 cluster: c-1\nnot before the Stacks base and net are Ready\nnothing of this is done while spec.paused is true" },
+    { "nothing that is done", { IDS("\"c-1\""), DB, "\"retry\":{\"limit\":9}" }, { IDS("\"c-1\""), DB, NULL }, "", "no release changes" },
+    { "timeouts and order change no release", { IDS("\"c-1\""), DB "," CHART("web", "2.0.0", ",\"timeout\":\"5m\""), NULL }, { IDS("\"c-1\""), DB "," WEB, NULL }, "", "no release changes" },
+    { "another version", { IDS("\"c-1\",\"c-2\""), CHART("db", "1.1.0", ""), NULL }, { IDS("\"c-1\",\"c-2\""), DB, NULL },
+      "upgrades db 1.0.0 -> 1.1.0 on 2 clusters: c-1 and c-2", NULL },
+    { "other values", { IDS("\"c-1\""), CHART("db", "1.0.0", ",\"values\":{\"inline\":{\"a\":2}}"), NULL }, { IDS("\"c-1\""), CHART("db", "1.0.0", ",\"values\":{\"inline\":{\"a\":1}}"), NULL },
+      "upgrades db (values) on 1 cluster: c-1", NULL },
+    { "another reference", { IDS("\"c-1\""), CHART("db", "1.0.0", ",\"values\":{\"secretRefs\":[{\"name\":\"b\"}]}"), NULL }, { IDS("\"c-1\""), CHART("db", "1.0.0", ",\"values\":{\"secretRefs\":[{\"name\":\"a\"}]}"), NULL },
+      "upgrades db (values) on 1 cluster: c-1", NULL },
+    { "all that makes another release", { IDS("\"c-1\""), "{\"name\":\"db\",\"chart\":\"pg\",\"repo\":\"https://y.io\",\"version\":\"2.0.0\",\"wait\":false}", NULL }, { IDS("\"c-1\""), DB, NULL },
+      "upgrades db 1.0.0 -> 2.0.0 (repository, chart, wait) on 1 cluster: c-1", NULL },
+    { "a slash behind the repository is none", { IDS("\"c-1\""), "{\"name\":\"db\",\"repo\":\"https://x.io/\",\"version\":\"1.0.0\"}", NULL }, { IDS("\"c-1\""), DB, NULL }, "", "no release changes" },
+    { "a chart more and one less; what goes comes first", { IDS("\"c-1\""), CHART("new", "3.0.0", ""), NULL }, { IDS("\"c-1\""), DB, NULL },
+      "uninstalls db from 1 cluster: c-1; installs new 3.0.0 on 1 cluster: c-1",
+      "uninstalls db from 1 cluster: c-1\ninstalls new 3.0.0 on 1 cluster: c-1" },
+    { "another name of the same release", { IDS("\"c-1\""), CHART("sql", "1.0.0", ",\"chart\":\"db\",\"namespace\":\"db\",\"releaseName\":\"db\""), NULL }, { IDS("\"c-1\""), DB, NULL }, "", "no release changes" },
+    { "another release of the same name", { IDS("\"c-1\""), CHART("db", "1.0.0", ",\"releaseName\":\"db2\""), NULL }, { IDS("\"c-1\""), DB, NULL },
+      "uninstalls db from 1 cluster: c-1; installs db 1.0.0 on 1 cluster: c-1",
+      "uninstalls db from 1 cluster: c-1\ninstalls db 1.0.0 on 1 cluster: c-1" },
+    { "an override's version, only there", { IDS("\"c-1\",\"c-2\""), DB, OVERRIDE("\"clusterIds\":[\"c-2\"]", "\"name\":\"db\",\"version\":\"1.1.0\"") }, { IDS("\"c-1\",\"c-2\""), DB, NULL },
+      "upgrades db 1.0.0 -> 1.1.0 on 1 cluster: c-2", NULL },
+    { "an override's values", { IDS("\"c-1\",\"c-2\""), DB, OVERRIDE("\"clusterIds\":[\"c-2\"]", "\"name\":\"db\",\"values\":{\"a\":1}") }, { IDS("\"c-1\",\"c-2\""), DB, OVERRIDE("\"clusterIds\":[\"c-2\"]", "\"name\":\"db\",\"values\":{\"a\":2}") },
+      "upgrades db (values) on 1 cluster: c-2", NULL },
+    { "an override that leaves a chart out now", { IDS("\"c-1\",\"c-2\""), DB, OVERRIDE("\"clusterIds\":[\"c-2\"]", "\"name\":\"db\",\"skip\":true") }, { IDS("\"c-1\",\"c-2\""), DB, NULL },
+      "uninstalls db from 1 cluster: c-2", NULL },
+    { "and one that does so no more", { IDS("\"c-1\""), DB, NULL }, { IDS("\"c-1\""), DB, OVERRIDE("\"clusterIds\":[\"c-1\"]", "\"name\":\"db\",\"skip\":true") },
+      "installs db 1.0.0 on 1 cluster: c-1", NULL },
+    { "a cluster more", { IDS("\"c-1\",\"c-2\""), DB "," WEB, NULL }, { IDS("\"c-1\""), DB "," WEB, NULL },
+      "installs 2 charts on 1 cluster: c-2", "installs 2 charts on 1 cluster: c-2\non each cluster db, then web" },
+    { "one more and two less", { IDS("\"c-3\""), DB, NULL }, { IDS("\"c-1\",\"c-2\""), DB, NULL },
+      "leaves 2 clusters: c-1 and c-2, and its releases are uninstalled there; installs 1 chart on 1 cluster: c-3",
+      "leaves 2 clusters: c-1 and c-2, and its releases are uninstalled there\ninstalls 1 chart on 1 cluster: c-3" },
+    { "all of them, and a policy that does not help", { LABELS("\"env\":\"no\""), DB, "\"deletionPolicy\":\"Orphan\"" }, { IDS("\"c-1\""), DB, "\"deletionPolicy\":\"Orphan\"" },
+      "leaves 1 cluster: c-1, and its releases are uninstalled there",
+      "leaves 1 cluster: c-1, and its releases are uninstalled there (deletionPolicy Orphan is for the Stack's own deletion)" },
+    { "by label in place of id", { LABELS("\"env\":\"dev\""), DB, NULL }, { IDS("\"c-3\""), DB, NULL }, "", "no release changes" },
+    { "clusters and charts", { IDS("\"c-1\",\"c-3\""), CHART("db", "1.1.0", ""), WAVES }, { IDS("\"c-1\""), DB, NULL },
+      "installs 1 chart on 1 cluster: c-3\nupgrades db 1.0.0 -> 1.1.0 on 1 cluster: c-1",
+      "installs 1 chart on 1 cluster: c-3\nupgrades db 1.0.0 -> 1.1.0 on 1 cluster: c-1\n"
+      "wave canary on no cluster today and 1h of pause, then 2 clusters: c-1 and c-3; at most 1 cluster at a time" },
+    { "only what changes is put in order", { IDS("\"c-1\""), CHART("a", "1.1.0", "") "," CHART("b", "1.0.0", ",\"dependsOn\":[\"a\"]") "," CHART("c", "1.1.0", ",\"dependsOn\":[\"b\"]"), NULL },
+      { IDS("\"c-1\""), CHART("a", "1.0.0", "") "," CHART("b", "1.0.0", ",\"dependsOn\":[\"a\"]") "," CHART("c", "1.0.0", ",\"dependsOn\":[\"b\"]"), NULL },
+      "upgrades a 1.0.0 -> 1.1.0 and c 1.0.0 -> 1.1.0 on 1 cluster: c-1",
+      "upgrades a 1.0.0 -> 1.1.0 and c 1.0.0 -> 1.1.0 on 1 cluster: c-1\non each cluster a, then c" },
+};
+
+static void set_up(struct arena *arena, struct estate_builder *estate)
+{
+    an_estate(arena, estate);
+    with_cluster(estate, "local", "env=prod");
+    estate->facts.clusters.items[0].internal = true;
+    with_cluster(estate, "c-4", "env=prod,edge=yes");
+    with_cluster(estate, "c-2", "env=prod");
+    with_cluster(estate, "c-1", "env=prod");
+    with_cluster(estate, "c-3", "env=dev");
+}
+
+static struct json document(struct arena *arena, const struct version *version)
+{
+    struct stack_builder b = a_stack(arena);
+
+    if (!version->charts)
+        return (struct json){ NULL, 0 };
+    with_targets(&b, version->targets);
+    with_raw_chart(&b, version->charts);
+    if (version->spec)
+        with_spec(&b, version->spec);
+    return stack_json(&b);
+}
+
+static struct str previewed(struct arena *arena, const struct facts *facts,
+                            const struct version *now, const struct version *old, bool full)
+{
+    struct problems ignored = problems_new(arena);
+    const struct stack *stack =
+        stack_default(arena, stack_decode(arena, document(arena, now), &ignored), NULL);
+    struct str_list lines = stack_preview(arena, stack, document(arena, old), facts, full);
+    struct strbuf text = strbuf_new(arena, 64);
+    struct str head = STR("preview: ");
+
+    for (uint32_t i = 0; i < lines.count; i++) {
+        rows_expect("each line says what it is", str_starts(lines.items[i], head), "preview");
+        strbuf_fmt(&text, "%s%.*s", i ? "\n" : "",
+                   STR_ARG(str_slice(lines.items[i], head.len, lines.items[i].len)));
+    }
+    return strbuf_str(&text);
+}
+
+static void changes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct estate_builder estate;
+
+        set_up(arena, &estate);
+        rows_expect_str(rows[i].says,
+                        previewed(arena, &estate.facts, &rows[i].now, &rows[i].old, false),
+                        str_of(rows[i].applied));
+        rows_expect_str(rows[i].says,
+                        previewed(arena, &estate.facts, &rows[i].now, &rows[i].old, true),
+                        str_of(rows[i].dry_run ? rows[i].dry_run : rows[i].applied));
+    }
+}
+
+static void the_same_again_is_told_nothing_of(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct estate_builder estate;
+
+        set_up(arena, &estate);
+        rows_expect_str(rows[i].says,
+                        previewed(arena, &estate.facts, &rows[i].now, &rows[i].now, true), STR(""));
+    }
+}
+
+/* Clusters that are not known are those that are named. */
+static const struct row blind_rows[] = {
+    { "by id", { IDS("\"c-1\",\"c-7\""), CHART("db", "1.1.0", ""), NULL }, { IDS("\"c-1\""), DB, NULL },
+      "installs 1 chart on 1 cluster: c-7\nupgrades db 1.0.0 -> 1.1.0 on 1 cluster: c-1",
+      "installs 1 chart on 1 cluster: c-7\nupgrades db 1.0.0 -> 1.1.0 on 1 cluster: c-1\nthe clusters are not known to the webhook" },
+    { "by a selector", { LABELS("\"a\":\"b\""), CHART("db", "1.1.0", ""), NULL }, { LABELS("\"a\":\"b\""), DB, NULL },
+      "upgrades db 1.0.0 -> 1.1.0", "upgrades db 1.0.0 -> 1.1.0\nthe clusters are not known to the webhook" },
+    { "a new one", { LABELS("\"a\":\"b\""), DB "," WEB, NULL }, { 0 },
+      "installs db 1.0.0 and web 2.0.0", "installs db 1.0.0 and web 2.0.0\non each cluster db, then web\nthe clusters are not known to the webhook" },
+};
+
+static void clusters_that_are_not_known(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(blind_rows) / sizeof(blind_rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct facts facts = { .clusters_known = false };
+        const struct row *row = &blind_rows[i];
+
+        rows_expect_str(row->says, previewed(arena, &facts, &row->now, &row->old, false),
+                        str_of(row->applied));
+        rows_expect_str(row->says, previewed(arena, &facts, &row->now, &row->old, true),
+                        str_of(row->dry_run));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(changes),
+        cmocka_unit_test(the_same_again_is_told_nothing_of),
+        cmocka_unit_test(clusters_that_are_not_known),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
