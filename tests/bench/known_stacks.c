@@ -4,9 +4,10 @@
  *
  * For three estates of Stacks of 3 charts, with 20 clusters and with 1,000: the bytes that one
  * Stack takes (its snapshot, its place in the tables), the time to keep one that changed, and the
- * time of a judgement with and without knowing them. */
+ * time of a judgement without knowing them, what knowing them adds, and what the preview adds. */
 #include "base/memory.h"
 #include "runtime/cache.h"
+#include "stack/preview.h"
 #include "stack/validate.h"
 #include "webhook/known_stacks.h"
 
@@ -136,7 +137,7 @@ static int compare_times(const void *a, const void *b)
 }
 
 /* CPU of one judgement, the median of some rounds. */
-static double judge_time(const struct facts *facts, const struct estate *estate)
+static double judge_time(const struct facts *facts, const struct estate *estate, bool preview)
 {
     AUTO(arena_free) struct arena *documents = arena_create(0);
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -150,7 +151,11 @@ static double judge_time(const struct facts *facts, const struct estate *estate)
         double began = microseconds();
 
         for (int i = 0; i < JUDGEMENTS; i++) {
-            stack_judge(arena, objects[i % 20], (struct json){ NULL, 0 }, facts, &severities);
+            struct verdict verdict = stack_judge(arena, objects[i % 20], (struct json){ NULL, 0 },
+                                                 facts, &severities);
+
+            if (preview)
+                stack_preview(arena, verdict.stack, (struct json){ NULL, 0 }, facts, false);
             arena_reset(arena);
         }
         rounds[round] = (microseconds() - began) / JUDGEMENTS;
@@ -166,10 +171,12 @@ static void judge(const struct estate *estate, struct known_stacks_table *table,
 
     add_clusters(arena, &facts, clusters);
 
-    double without = judge_time(&facts, estate);
+    double without = judge_time(&facts, estate, false);
+    double shown = judge_time(&facts, estate, true);
 
     facts.stacks = known_stacks_facts(table);
-    printf("  %7.1f + %6.1f", without, judge_time(&facts, estate) - without);
+    printf("  %6.1f + %6.1f + %5.1f", without, judge_time(&facts, estate, false) - without,
+           shown - without);
 }
 
 int main(int argc, char **argv)
@@ -177,10 +184,10 @@ int main(int argc, char **argv)
     int count = argc > 1 ? atoi(argv[1]) : 10000;
 
     printf("%d Stacks of 3 charts\n", count);
-    printf("%-38s %8s %8s %8s  %16s  %16s\n", "", "heap B", "told B", "us to", "20 clusters: us",
-           "1,000: us of a");
-    printf("%-38s %8s %8s %8s  %16s  %16s\n", "", "each", "each", "keep", "of a review + it",
-           "review + it");
+    printf("%-38s %8s %8s %8s  %-23s  %s\n", "", "heap B", "told B", "us to",
+           "20 clusters: us of a", "1,000 clusters: us of a");
+    printf("%-38s %8s %8s %8s  %-23s  %s\n", "", "each", "each", "keep",
+           "review + it + preview", "review + it + preview");
     for (size_t i = 0; i < sizeof(estates) / sizeof(estates[0]); i++) {
         AUTO(known_stacks_unref) struct known_stacks_table *table = known_stacks_create();
         AUTO(kube_cache_free) struct kube_cache *cache = kube_cache_create();
