@@ -243,7 +243,7 @@ static int serve_from(const struct settings *s, const struct flag_values *flags,
 static int serve(const struct flag_values *flags, struct arena *arena)
 {
     AUTO(log_free) struct log *log = program_log(&program, flags);
-    struct settings settings;
+    struct settings settings = { 0 };
     struct error err;
     int lock;
     int result;

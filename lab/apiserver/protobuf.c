@@ -280,7 +280,7 @@ int protobuf_read(struct arena *arena, const struct map *types, const struct sch
     struct reader r = { arena, types, 0 };
     struct str magic = str_make("k8s\0", 4);
     struct field meta, raw = { 0 }, text;
-    struct value *object;
+    struct value *object = NULL;
 
     if (!str_starts(body, magic))
         return error_set(err, ERROR_SYNTAX, "protobuf: does not begin with \"k8s\" and a zero");

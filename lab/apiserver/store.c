@@ -129,7 +129,7 @@ static int resume(struct store *s, const struct feed_options *options, struct er
     struct map *later = map_new(arena, 1024);
     struct changes_read read = { 0 };
     sqlite3_stmt *rows;
-    uint64_t compacted;
+    uint64_t compacted = 0;
     int code = SQLITE_ROW;
     int result = 0;
 

@@ -258,7 +258,7 @@ static int update_once(struct request *rq, const struct edit *edit, struct str *
 {
     struct value *old, *object;
     uint64_t version;
-    bool insists, gone, manages;
+    bool insists = false, gone = false, manages = false;
     enum store_answer answer;
     struct failure_subject subject = request_subject(rq);
 

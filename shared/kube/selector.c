@@ -109,7 +109,7 @@ static int read_expression(struct arena *arena, struct json expression, const st
     struct str op_name = json_str(json_get(expression, STR("operator")));
     const char *wrong = kube_not_label_key(key);
     enum selector_operator op;
-    struct str_list values;
+    struct str_list values = { .count = 0 };
 
     if (!json_is(expression, JSON_OBJECT))
         return error_at(err, ERROR_INVALID, at,

@@ -302,7 +302,7 @@ int kube_config_load(struct arena *arena, const char *file, const char *context,
     struct str wanted = context && *context ? str_dup(arena, str_of(context)) : STR("");
 
     for (uint32_t i = 0; i < files.count; i++) {
-        struct source source;
+        struct source source = { .file = STR("") };
         struct error inner;
 
         if (read_source(arena, files.items[i], &source, &inner) == 0) {

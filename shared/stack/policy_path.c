@@ -268,7 +268,7 @@ const struct policy_path *policy_path_compile(struct arena *arena, struct str te
 {
     struct policy_path *path = arena_new(arena, struct policy_path);
     struct compiling c = { .arena = arena, .path = path, .rest = text, .err = err };
-    struct token token;
+    struct token token = { .in_brackets = false };
     int more;
 
     path->steps = policy_steps_new(arena, 8);
