@@ -414,9 +414,9 @@ static void copy_options(struct informer *informer, const struct informer_option
         from->resource.namespaced
     };
     if (to->probe_after_ms == 0)
-        to->probe_after_ms = LIMIT_WATCH_DEAD_TIME * 2 / 3;
+        to->probe_after_ms = LIMIT_WATCH_PROBE_AFTER;
     if (to->probe_answer_ms == 0)
-        to->probe_answer_ms = LIMIT_WATCH_DEAD_TIME / 3;
+        to->probe_answer_ms = LIMIT_WATCH_PROBE_ANSWER;
 }
 
 struct informer *informer_create(const struct informer_options *options)

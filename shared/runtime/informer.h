@@ -32,7 +32,7 @@ struct informer_options {
     void (*on_trouble)(void *context, const struct error *error);
     void *context;
     /* A watch that is silent for so long is probed, and given up when the probe is not answered in
-     * time. 0 = two thirds and one third of LIMIT_WATCH_DEAD_TIME. */
+     * time. 0 = LIMIT_WATCH_PROBE_AFTER and LIMIT_WATCH_PROBE_ANSWER. */
     int64_t probe_after_ms;
     int64_t probe_answer_ms;
     bool secret; /* what is read and kept is zeroed before its memory is given back */

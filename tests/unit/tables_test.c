@@ -304,6 +304,10 @@ static void limits_go_together(void **state)
           LIMIT_DRAIN_ANSWER_TIME + LIMIT_DRAIN_WAIT_TIME, 30000 },
         { "connecting is part of answering", LIMIT_CONNECT_TIME, LIMIT_ANSWER_TIME },
         { "watches have a range", LIMIT_WATCH_TIME_MIN, LIMIT_WATCH_TIME_MAX },
+        /* A watch that follows upon a silent one is probed a sixth later, at most. */
+        { "a dead watch is noticed with a fifth of its time to spare",
+          LIMIT_WATCH_PROBE_AFTER * 7 / 6 + LIMIT_WATCH_PROBE_ANSWER,
+          LIMIT_WATCH_DEAD_TIME * 4 / 5 + 1 },
         { "a dead watch is noticed within its time", LIMIT_WATCH_DEAD_TIME, LIMIT_WATCH_TIME_MIN },
         { "retries grow", LIMIT_RETRY_FIRST, LIMIT_RETRY_MAX },
         { "a lease is renewed several times", 3 * LIMIT_LEASE_RETRY, LIMIT_LEASE_RENEW_DEADLINE },
