@@ -137,13 +137,17 @@ static void begin(struct world *w, struct sim_app *app, struct sim_operation *op
 
 /* Strangers. A release of theirs stays at its first revision: how far Helm has counted is all that
  * tells a release that was ours from its namesake made since. And they upgrade what was deployed:
- * an install that failed, and was upgraded before anybody looked, cannot be told from theirs. */
+ * an install that failed, and was upgraded before anybody looked, cannot be told from theirs. Nor
+ * can one that ours made anew after they took the release away, if they upgrade it at once. */
 
 static void upgrade_by_hand(struct world *w, uint32_t cluster, uint32_t chart)
 {
     struct sim_app *app = &w->clusters[cluster].apps[chart];
 
-    if (!app->exists || app->foreign || app->phase != RELEASE_DEPLOYED)
+    bool made_anew = app->revision == 1 && app->touched_ms &&
+                     w->now_ms < app->touched_ms + 60000;
+
+    if (!app->exists || app->foreign || app->phase != RELEASE_DEPLOYED || made_anew)
         return;
     if (rng_below(&w->rng, 2) == 0) {
         begin_operation(w, &(struct sim_landing){ .kind = ACTION_UPGRADE, .cluster = cluster,
