@@ -54,6 +54,13 @@ bool plan_is_final(const struct planner *p, const struct slot *s)
            (retry->limit >= 0 && s->now.attempts > retry->limit);
 }
 
+bool plan_is_forgiven(const struct planner *p, const struct slot *s)
+{
+    return !s->now.requested_ms &&
+           (p->fresh ||
+            (s->desired && s->now.digest.len && !str_eq(s->now.digest, s->desired->digest)));
+}
+
 /* Whether words may quote values of Secrets that are not those of the release as it is wanted now:
  * whoever hid the values of these (stack/words.h) could not know of others. */
 static bool tells_of_old_secrets(const struct slot *s, struct str words)

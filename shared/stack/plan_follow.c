@@ -249,16 +249,6 @@ static bool is_unaccounted(const struct planner *p, const struct slot *s)
            !(s->before && str_eq(s->before->digest, s->app->digest) && s->before->attempts > 0);
 }
 
-/* Another thing is wanted than what failed, or the spec was touched: begin anew. */
-static void forgive(const struct planner *p, struct slot *s)
-{
-    if (!p->fresh &&
-        (!s->desired || !s->now.digest.len || str_eq(s->now.digest, s->desired->digest)))
-        return;
-    s->now.attempts = 0;
-    s->now.terminal = false;
-}
-
 static void follow_unasked(struct planner *p, struct slot *s)
 {
     bool news = s->operation && !plan_is_accounted(s, s->operation);
@@ -310,6 +300,10 @@ void plan_follow(struct planner *p, struct slot *s)
 {
     enum asked asked;
 
+    if (plan_is_forgiven(p, s)) {
+        s->now.attempts = 0;
+        s->now.terminal = false;
+    }
     if (plan_cluster(p, s)->state != CLUSTER_READ) {
         plan_follow_unseen(p, s);
         return;
@@ -334,8 +328,6 @@ void plan_follow(struct planner *p, struct slot *s)
             plan_report_conflict(p, s);
         return;
     }
-    if (asked == ASKED_NOTHING)
-        forgive(p, s);
     if (s->running && !is_enough(p, s, asked)) {
         plan_follow_running(p, s, asked);
         return;

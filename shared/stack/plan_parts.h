@@ -100,6 +100,8 @@ void plan_follow(struct planner *p, struct slot *s);
 int64_t plan_retry_at(const struct planner *p, const struct slot *s);
 /* Whether the failures that were counted are the last. */
 bool plan_is_final(const struct planner *p, const struct slot *s);
+/* Another thing is wanted than what failed, or the spec was touched: it begins anew. */
+bool plan_is_forgiven(const struct planner *p, const struct slot *s);
 /* What was tried: "install", "upgrade" or "uninstall". */
 struct str plan_attempted(const struct slot *s);
 /* Helm's words without what every message begins with. */

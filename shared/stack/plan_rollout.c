@@ -51,11 +51,16 @@ static bool is_started(const struct slot *s, struct str mark)
            (s->now.requested_ms || s->now.attempts > 0);
 }
 
-/* Its failure is one of what is wanted now, not one that was forgiven (plan_follow.c). */
+/* Its failure is one of what is wanted now, not one that was forgiven (plan_failure.c); also where
+ * it went out of sight since. */
 static bool is_failed(const struct planner *p, const struct slot *s)
 {
     const struct release_state *b = s->before;
 
+    if (s->desired && s->now.digest.len && !str_eq(s->now.digest, s->desired->digest))
+        return false;
+    if (s->now.state == DEPLOYMENT_UNKNOWN)
+        return s->now.last_known == DEPLOYMENT_FAILED;
     if (s->now.state != DEPLOYMENT_FAILED)
         return false;
     return s->decided || !b ||

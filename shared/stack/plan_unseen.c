@@ -43,7 +43,8 @@ static void say_unseen(struct planner *p, struct slot *s)
         if (s->before->message.len)
             strbuf_fmt(&text, ": %.*s", STR_ARG(s->before->message));
     }
-    s->now.last_known = known;
+    s->now.last_known = known == DEPLOYMENT_FAILED && plan_is_forgiven(p, s) ? DEPLOYMENT_PENDING
+                                                                             : known;
     plan_set(s, DEPLOYMENT_UNKNOWN, plan_unseen_reason(c), strbuf_str(&text));
 }
 
@@ -73,4 +74,5 @@ void plan_see_again(struct planner *p, struct slot *s)
     before->reason = before->state == DEPLOYMENT_FAILED ? plan_reason_of_failure(before->message)
                                                         : REASON(CLUSTER_BACK);
     s->before = before;
+    s->now.state = before->state;
 }

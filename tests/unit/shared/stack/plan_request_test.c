@@ -434,6 +434,21 @@ static void rolls_out(void **state)
           "\"rollout\":{\"maxConcurrentClusters\":1,\"maxFailures\":0},\"onFailure\":\"Stop\"", NULL,
           "cluster a; cluster b; plan; op db@a o1 failed; log db@a o1 no; plan; plan", "",
           "db@a=Failed/InstallFailed db@b=Waiting/RolloutStopped", NULL },
+        { "also when one of them goes out of sight", "db",
+          "\"rollout\":{\"maxFailures\":0,\"waves\":[]},\"onFailure\":\"Stop\"", NULL,
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; cluster a disconnected; plan; "
+          "cluster b; plan", "", "db@a=Unknown/ClusterUnreachable db@b=Waiting/RolloutStopped", NULL },
+        { "and comes back", "db",
+          "\"rollout\":{\"maxFailures\":0,\"waves\":[]},\"onFailure\":\"Stop\"", NULL,
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; cluster a disconnected; plan; "
+          "cluster a read; cluster b; plan", "",
+          "db@a=Failed/InstallFailed db@b=Waiting/RolloutStopped", NULL },
+        { "until the spec is touched", "db",
+          "\"rollout\":{\"maxFailures\":0,\"waves\":[]},\"onFailure\":\"Stop\"",
+          "\"rollout\":{\"maxFailures\":0,\"waves\":[]},\"onFailure\":\"Stop\",\"paused\":false",
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; cluster a disconnected; plan; "
+          "change; plan; cluster a read; cluster b; plan", "upgrade:db@a upgrade:db@b",
+          "db@a=Deploying/Installing db@b=Deploying/Installing", NULL },
         { "the first wave goes first", "db", WAVES, NULL, "cluster a; cluster b; plan",
           "upgrade:db@b", "db@a=Waiting/WaitingForWave db@b=Deploying/Installing",
           "waiting for wave one" },
