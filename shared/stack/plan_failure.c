@@ -1,5 +1,18 @@
 /* plan_failure.c: a failed attempt: in which words it is told, how often it may be, and when it is
- * tried again. */
+ * tried again.
+ *
+ * There is no spec.onFailure: Rollback. Rancher has no such action, and an upgrade to what ran
+ * before is not one:
+ *   values   of the last good revision stand in the release's Secret alone, which is not read. Helm
+ *            takes them over by itself (resetValues false, no values), but then nobody has checked
+ *            what is deployed: the digest would be that of a spec, ConfigMaps and Secrets that are
+ *            gone, and a drift of before would be taken for it
+ *   objects  Helm compares with the last revision that was deployed, so what only the failed one
+ *            made stays; `helm rollback` would take it away
+ *   charts   go back one by one, while those that depend on them already are, or wait for, the new
+ *   spec     it still asks for what failed. Whoever goes back says so there (git revert, or the
+ *            version in an override), and then all of it goes in order, checked and by waves
+ * A failed upgrade leaves the revision before as Helm left it, and the status says which. */
 #include "stack/plan_parts.h"
 
 #include "base/flag.h"
