@@ -247,7 +247,7 @@ static void put_waves(struct telling *t, struct strbuf *line, const bool *touche
         else
             strbuf_lit(line, "no cluster today");
         if (wave->pause.len)
-            strbuf_fmt(line, " and %.*s of pause",
+            strbuf_fmt(line, ", then %.*s of pause",
                        STR_ARG(str_shown(t->p->arena, wave->pause, 20)));
     }
     if (waves->count > WAVES_TOLD)

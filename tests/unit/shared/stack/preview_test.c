@@ -38,7 +38,7 @@ static const struct row {
     { "with waves", { LABELS("\"env\":\"prod\""), DB, WAVES }, { 0 },
       "installs db 1.0.0 on 3 clusters: c-1, c-2 and c-4",
       "installs db 1.0.0 on 3 clusters: c-1, c-2 and c-4\n"
-      "wave canary on 1 cluster: c-4 and 1h of pause, then 2 clusters: c-1 and c-2; at most 1 cluster at a time" },
+      "wave canary on 1 cluster: c-4, then 1h of pause, then 2 clusters: c-1 and c-2; at most 1 cluster at a time" },
     { "a new one that matches nothing", { LABELS("\"env\":\"no\""), DB, NULL }, { 0 }, "", NULL },
     { "a cluster that Rancher does not know", { IDS("\"c-1\",\"c-9\""), DB, NULL }, { 0 },
       "installs db 1.0.0 on 1 cluster: c-1", NULL },
@@ -89,7 +89,7 @@ static const struct row {
     { "clusters and charts", { IDS("\"c-1\",\"c-3\""), CHART("db", "1.1.0", ""), WAVES }, { IDS("\"c-1\""), DB, NULL },
       "installs 1 chart on 1 cluster: c-3\nupgrades db 1.0.0 -> 1.1.0 on 1 cluster: c-1",
       "installs 1 chart on 1 cluster: c-3\nupgrades db 1.0.0 -> 1.1.0 on 1 cluster: c-1\n"
-      "wave canary on no cluster today and 1h of pause, then 2 clusters: c-1 and c-3; at most 1 cluster at a time" },
+      "wave canary on no cluster today, then 1h of pause, then 2 clusters: c-1 and c-3; at most 1 cluster at a time" },
     { "only what changes is put in order", { IDS("\"c-1\""), CHART("a", "1.1.0", "") "," CHART("b", "1.0.0", ",\"dependsOn\":[\"a\"]") "," CHART("c", "1.1.0", ",\"dependsOn\":[\"b\"]"), NULL },
       { IDS("\"c-1\""), CHART("a", "1.0.0", "") "," CHART("b", "1.0.0", ",\"dependsOn\":[\"a\"]") "," CHART("c", "1.0.0", ",\"dependsOn\":[\"b\"]"), NULL },
       "upgrades a 1.0.0 -> 1.1.0 and c 1.0.0 -> 1.1.0 on 1 cluster: c-1",
