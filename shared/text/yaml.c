@@ -146,6 +146,8 @@ static int apply_tag(struct reader *r, const yaml_char_t *tag, struct str text,
 {
     enum yaml_node_kind want;
 
+    if (is_tag(tag, "!") && text.len == 0) /* of [!, a] goyaml makes !a */
+        return fail_here(r, ERROR_SYNTAX, "a '!' without a text behind it; remove it");
     if (is_tag(tag, "!") || is_tag(tag, TAG("str")) || is_tag(tag, TAG("timestamp"))) {
         node->kind = YAML_STRING;
         node->text = text;
@@ -172,16 +174,10 @@ static int apply_tag(struct reader *r, const yaml_char_t *tag, struct str text,
     return 0;
 }
 
-/* libyaml takes the '?' of [a? b] for a letter; goyaml, and so kubectl, for the sign of a key. What
- * stands behind one at the end is not known here, so that is refused too. */
+/* libyaml takes the '?' of [a?b] for a letter; goyaml, and so kubectl, for the sign of a key. */
 static bool has_key_sign(const struct reader *r, struct str plain)
 {
-    if (!r->depth || !r->open[r->depth - 1]->flow)
-        return false;
-    for (size_t i = 0; i < plain.len; i++)
-        if (plain.at[i] == '?' && (i + 1 == plain.len || strchr(" \t\n", plain.at[i + 1])))
-            return true;
-    return false;
+    return r->depth && r->open[r->depth - 1]->flow && str_find_char(plain, '?', 0) >= 0;
 }
 
 static int on_scalar(struct reader *r)
@@ -205,7 +201,7 @@ static int on_scalar(struct reader *r)
     } else if (r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE) {
         if (has_key_sign(r, text))
             return fail_here(r, ERROR_SYNTAX,
-                             "a '?' at the end of a word within [] or {}; quote \"%s\"",
+                             "a '?' in plain words within [] or {}; quote \"%s\"",
                              shown(r, text.at));
         node->kind = yaml_resolve(r->arena, text, &node->text);
     }

@@ -79,23 +79,42 @@ func judgeJSON(parts [][]byte) (string, error) {
 	return agree(parts, value, err, stricterJSON)
 }
 
+// Some of these are libyaml's: it is younger than what goyaml was made of.
 var stricterYAML = append([]stricter{
 	{"unknown tag", has("!")},
 	{"while scanning a tag", has("!")},
+	{"while parsing a tag", has("!")},
+	{"a '!' without a text", has("!")},
 	{"!!binary has no form in JSON", has("!!binary")},
-	{"a '?' at the end of a word", has(`\?`)},
+	{"is not what its tag", has("!!")},
+	{"while scanning an alias", has(`\*`)},
+	{"while scanning an anchor", has("&")},
+	{"a '?' in plain words", has(`\?`)},
+	{"found unexpected ':'", has(":")},
+	{"found unknown escape character", has(`\\`)},
+	{"found invalid Unicode character escape code", has(`\\u[dD]`)},
+	{"is a number that JSON cannot write", has(`(?i)\.(inf|nan)`)},
 	{"a key that is a number with a fraction", has(`[0-9]`)},
 	{"a byte order mark that", has("\ufeff")},
+	{"a key is missing or null", has("---")},
+	{"a key must be a scalar", has("---")},
+	{"control characters are not allowed", has(`[\x00-\x1f\x7f]|\xc2`)},
+	{"duplicate key", has("<<")},
 	{"UTF-8 octet", isNotUTF8},
-	{"found invalid Unicode character escape code", has(`\\u[dD]`)},
 	{"anchors", longerThan(64)},
 	{"levels", longerThan(64)},
 }, stricterJSON...)
 
+// A member of a mapping's own behind a merge that has it too is a duplicate to goyaml's strict mode; to YAML, to goyaml
+// otherwise, and so to kubectl it is what counts.
+func isOwnMember(strict error, stream []byte) bool {
+	return strings.Contains(strict.Error(), "already set in map") && bytes.Contains(stream, []byte("<<"))
+}
+
 // documentsOf reads the whole stream, where sigs.k8s.io/yaml stops behind the first document.
-func documentsOf(stream []byte) (count int, err error) {
+func documentsOf(stream []byte, strict bool) (count int, err error) {
 	decoder := goyaml.NewDecoder(bytes.NewReader(stream))
-	decoder.SetStrict(true)
+	decoder.SetStrict(strict)
 	for {
 		var value any
 		if err := decoder.Decode(&value); errors.Is(err, io.EOF) {
@@ -115,10 +134,15 @@ func readYAML(stream []byte) (value any, count int, err error) {
 			return value, 1, nil
 		}
 	}
-	if count, err = documentsOf(stream); err != nil {
+	convert := yaml.YAMLToJSONStrict
+	if count, err = documentsOf(stream, true); err != nil && isOwnMember(err, stream) {
+		convert = yaml.YAMLToJSON
+		count, err = documentsOf(stream, false)
+	}
+	if err != nil {
 		return nil, count, err
 	}
-	document, err := yaml.YAMLToJSONStrict(stream)
+	document, err := convert(stream)
 	if err == nil {
 		value = nil
 		_, err = strictjson.UnmarshalStrict(document, &value)

@@ -106,9 +106,11 @@ static void refuses_with_line_and_column(void **state)
           "line 2, column 1: found character that cannot start any token, while scanning for the "
           "next token" },
         { "a '?' in plain words within brackets", STR_INIT("[a? b]"),
-          "line 1, column 2: a '?' at the end of a word within [] or {}; quote \"a? b\"" },
+          "line 1, column 2: a '?' in plain words within [] or {}; quote \"a? b\"" },
         { "also at their end", STR_INIT("{a? : b}"),
-          "line 1, column 2: a '?' at the end of a word within [] or {}; quote \"a?\"" },
+          "line 1, column 2: a '?' in plain words within [] or {}; quote \"a?\"" },
+        { "a tag without a name or a text", STR_INIT("[!, a]"),
+          "line 1, column 2: a '!' without a text behind it; remove it" },
         { "a fraction as a key", STR_INIT("{1.5: a}"),
           "line 1, column 2: a key that is a number with a fraction, an exponent or more than 64 bits has "
           "no one form; quote it" },
