@@ -316,7 +316,9 @@ static void decode_field(struct findings *found, const struct field *field, stru
 static void blame_unknown(struct findings *found, const struct field_table *table, struct str name,
                           const struct path *up)
 {
-    const struct field *nearest = field_nearest(table, name);
+    /* Of a hundred thousand names only the first are looked up in search of what was meant. */
+    const struct field *nearest =
+        finding_is_listed(found, RULE_SHAPE_UNKNOWN_FIELD) ? field_nearest(table, name) : NULL;
     struct path at = path_field(up, finding_shown(found, name));
     struct str way_out = nearest ? finding_did_you_mean(found, nearest->json) : str_of(table->hint);
 

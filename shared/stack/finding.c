@@ -6,6 +6,11 @@ struct findings findings_new(struct problems *problems)
     return (struct findings){ .arena = problems->arena, .problems = problems };
 }
 
+bool finding_is_listed(const struct findings *findings, enum rule_id rule)
+{
+    return findings->of[rule] < FINDINGS_PER_RULE_MAX;
+}
+
 static bool is_counted_out(struct findings *findings, enum rule_id rule)
 {
     const struct rule *row = rule_of(rule);

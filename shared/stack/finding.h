@@ -16,6 +16,9 @@ struct findings {
 
 struct findings findings_new(struct problems *problems);
 
+/* Whether one more of the rule would be told by itself: else its words need not be made. */
+bool finding_is_listed(const struct findings *findings, enum rule_id rule);
+
 /* Add one with its rule's own severity. `way_out` "" = the rule's. Whatever the author wrote passes
  * through finding_shown on its way into the message. */
 __attribute__((format(printf, 6, 7))) void finding_add(struct findings *findings,

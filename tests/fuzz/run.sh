@@ -17,6 +17,7 @@ dictionaries() {
     patch) echo json patch ;;
     selector) echo json selector ;;
     labels) echo labels ;;
+    policy) echo json selector policy stack fields ;;
     stack) echo json selector stack fields ;;
     review) echo json selector stack review fields ;;
   esac

@@ -268,16 +268,22 @@ static void feed_review(const struct feed *feed, struct arena *arena, uint64_t n
                                    answer.len ? review_patched(arena, body, answer) : STR("") }, 4);
 }
 
+static void end_reviews(struct feed *feed)
+{
+    review_world_end(&feed->world);
+}
+
 /* --- the kinds --- */
 
 static const struct kind {
     const char *name;
     void (*begin)(struct feed *feed);
     void (*one)(const struct feed *feed, struct arena *arena, uint64_t number);
+    void (*end)(struct feed *feed);
 } kinds[] = {
-    { "json", begin_json, feed_json },
-    { "yaml", begin_yaml, feed_yaml },
-    { "reviews", begin_reviews, feed_review },
+    { "json", begin_json, feed_json, NULL },
+    { "yaml", begin_yaml, feed_yaml, NULL },
+    { "reviews", begin_reviews, feed_review, end_reviews },
 };
 
 static const struct kind *kind_named(const char *name)
@@ -307,5 +313,7 @@ int main(int argc, char **argv)
     kind->begin(&feed);
     for (uint64_t number = first; number < end; number++, arena_reset(arena))
         kind->one(&feed, arena, number);
+    if (kind->end)
+        kind->end(&feed);
     return fflush(stdout) == 0 ? 0 : 2;
 }

@@ -24,17 +24,51 @@ static bool get_stack(void *context, struct arena *arena, struct str namespace_,
     return true;
 }
 
+#define POLICY(name, spec)                                                                         \
+    "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"StackPolicy\",\"metadata\":{\"name\":\"" name "\"},\"spec\":" spec "}"
+
+static const char *const policies[] = {
+    POLICY("pinned", "{\"match\":{\"env\":[\"prod\"]},\"rules\":[{\"name\":\"exact\",\"field\":\"spec.charts[*].version\","
+                     "\"pattern\":\"[0-9]+\\\\.[0-9]+\\\\.[0-9]+\"}]}"),
+    POLICY("namespaces", "{\"rules\":[{\"name\":\"system\",\"field\":\"spec.charts[*].namespace\",\"deny\":[\"kube-*\"]}]}"),
+    POLICY("repositories", "{\"action\":\"Warn\",\"rules\":[{\"name\":\"own\",\"field\":\"spec.charts[*].repo\","
+                           "\"allow\":[\"https://charts.example.com*\"]}]}"),
+    POLICY("endless", "{\"rules\":[{\"name\":\"e\",\"field\":\"spec.charts[*].version\",\"notPattern\":\"(a+)+b\"}]}"),
+    POLICY("gpus", "{\"action\":\"Audit\",\"rules\":[{\"name\":\"few\",\"maximum\":\"4\","
+                   "\"field\":\"spec.charts[*].values.inline.**[nvidia.com/gpu]\"}]}"),
+};
+
+static struct policy_set *read_policies(struct arena *arena)
+{
+    struct policy_set_builder *builder = policy_set_begin();
+
+    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+        struct problems problems = problems_new(arena);
+
+        if (!policy_set_add(builder, test_json(arena, str_of(policies[i])), &problems))
+            fail_msg("%s: %.*s", policies[i], STR_ARG(problems.list.items[0].message));
+    }
+    return policy_set_finish(builder);
+}
+
 void review_world_begin(struct review_world *world, struct arena *arena)
 {
     struct json labels = test_json(arena, STR("{\"gpu\":\"true\",\"env\":\"prod\"}"));
 
-    world->facts = (struct facts){ .clusters_known = true,
+    world->policies = read_policies(arena);
+    world->facts = (struct facts){ .policies = world->policies,
+                                   .clusters_known = true,
                                    .clusters = fact_clusters_new(arena, 2),
                                    .stacks = { .get = get_stack } };
     fact_clusters_push(&world->facts.clusters,
                        (struct fact_cluster){ STR("c-m-gpu01"), STR("gpu01"), labels, true, false });
     world->severities = rule_severities_default();
     world->context = (struct review_context){ &world->facts, &world->severities };
+}
+
+void review_world_end(struct review_world *world)
+{
+    policy_set_unref(world->policies);
 }
 
 /* --- the examples --- */

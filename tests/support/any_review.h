@@ -4,19 +4,22 @@
 
 #include "base/list.h"
 #include "base/rng.h"
+#include "stack/policy_set.h"
 #include "webhook/review.h"
 
 /* --- what reviews are judged by --- */
 
 struct review_world {
+    struct policy_set *policies;
     struct facts facts;
     struct rule_severities severities;
     struct review_context context;
 };
 
-/* Some clusters and Stacks are known, so that every rule has something to say. It points into itself: it
- * stays where it is. */
+/* Some clusters, Stacks and policies are known, so that every rule has something to say. It points into
+ * itself: it stays where it is. */
 void review_world_begin(struct review_world *world, struct arena *arena);
+void review_world_end(struct review_world *world);
 
 /* --- bodies --- */
 

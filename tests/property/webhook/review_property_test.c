@@ -47,10 +47,12 @@ static void any_review_keeps_the_laws(void **state)
     review_world_begin(&world, arena);
     if (only != UINT64_MAX) {
         check_case(&world, &examples, only, &tally);
+        review_world_end(&world);
         return;
     }
     for (uint64_t seed = 0; seed < cases; seed++)
         check_case(&world, &examples, seed, &tally);
+    review_world_end(&world);
     printf("%" PRIu64 " errors, %" PRIu64 " allowed, %" PRIu64 " denied, %" PRIu64 " patched\n", tally.errors,
            tally.allowed, tally.denied, tally.patched);
     if (cases < 1000)

@@ -13,6 +13,7 @@
 #include "webhook/metrics.h"
 #include "webhook/server.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -47,6 +48,7 @@ static int teardown(void **state)
 {
     struct bench *bench = *state;
 
+    review_world_end(&bench->world);
     arena_free(bench->arena);
     mem_free(bench);
     return 0;
@@ -145,59 +147,73 @@ static void expect_end(const char *row, const struct ending *ending)
                 "one line says so");
 }
 
-/* Both routes answer, from the making of the arena on. What validate said is in it. */
-static struct str review_in_scarcity(const struct bench *bench, struct str body, enum scarcity how, uint64_t nth,
-                                     struct arena **ret_arena)
+/* Both routes answer, from the making of an arena on. */
+struct task {
+    const struct bench *bench;
+    struct str body;
+    struct arena *arena;
+};
+
+static void answer_twice(void *context)
 {
-    scarcity_begin(how, nth);
-    *ret_arena = arena_create(0);
-    review_attempt(&bench->world, *ret_arena, REVIEW_MUTATE, body);
-    return review_attempt(&bench->world, *ret_arena, REVIEW_VALIDATE, body).outcome.answer;
+    struct task *task = context;
+
+    task->arena = arena_create(0);
+    for (size_t i = 0; i < 2; i++)
+        review_attempt(&task->bench->world, task->arena, routes[i], task->body);
 }
 
-static struct ending child_review(const struct bench *bench, struct arena *arena, struct str body, enum scarcity how,
-                                  uint64_t nth)
+/* In a child, whose memory goes with it: memory fails at each of so many requests. It tells its parent at which of them
+ * the process would not have ended as it must. */
+static _Noreturn void fail_at_each(struct task task, uint64_t requests, int told_fd)
 {
-    int answer[2];
+    char text[128];
+
+    for (uint64_t nth = 1; nth <= requests; nth++)
+        for (enum scarcity how = SCARCITY_ONCE; how <= SCARCITY_FROM_THEN_ON; how++) {
+            int code = scarcity_run(how, nth, answer_twice, &task);
+
+            if (code != MEMORY_EXIT_CODE) {
+                int len = snprintf(text, sizeof(text), "allocation %" PRIu64 "%s: exit code %d", nth,
+                                   how == SCARCITY_ONCE ? "" : " and all after it", code);
+
+                _exit(write(told_fd, text, (size_t)len) < 0);
+            }
+        }
+    _exit(0);
+}
+
+static uint64_t sweep_memory(const struct bench *bench, uint64_t number)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct task task = { bench, review_number(arena, &bench->examples, number), NULL };
+    int told[2];
     int error[2];
 
-    assert_int_equal(pipe(answer), 0);
+    assert_int_equal(scarcity_run(SCARCITY_ONCE, 0, answer_twice, &task), 0);
+    arena_free(task.arena);
+
+    uint64_t requests = scarcity_requests();
+
+    assert_int_equal(pipe(told), 0);
     assert_int_equal(pipe(error), 0);
 
     pid_t child = fork();
 
     assert_true(child >= 0);
     if (child == 0) {
-        struct arena *own;
-
-        dup2(error[1], STDERR_FILENO);
-
-        struct str said = review_in_scarcity(bench, body, how, nth, &own);
-
-        _exit(write(answer[1], said.at, said.len) < 0);
+        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+        close(error[1]);
+        fail_at_each(task, requests, told[1]);
     }
-    close(answer[1]);
+    close(told[1]);
     close(error[1]);
-    return ending_of(arena, child, answer[0], error[0]);
-}
 
-/* How many requests for memory a review makes is counted first: each of them must be met. */
-static uint64_t sweep_memory(const struct bench *bench, uint64_t number, enum scarcity how)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    AUTO(arena_free) struct arena *own = NULL;
-    struct str body = review_number(arena, &bench->examples, number);
+    struct ending ending = ending_of(arena, child, told[0], error[0]);
 
-    review_in_scarcity(bench, body, how, 0, &own);
-
-    uint64_t requests = scarcity_requests();
-
-    for (uint64_t nth = 1; nth <= requests; nth++) {
-        struct ending ending = child_review(bench, arena, body, how, nth);
-
-        expect_end(row_of(arena, number, REVIEW_VALIDATE, nth, how == SCARCITY_FROM_THEN_ON), &ending);
-    }
-    return requests;
+    rows_expect_str(str_fmt(arena, "review %" PRIu64, number).at, ending.sent, STR(""));
+    rows_expect_int("the child ended", ending.status, 0);
+    return 2 * requests;
 }
 
 static void real_failure_ends_the_process_without_a_verdict(void **state)
@@ -205,10 +221,8 @@ static void real_failure_ends_the_process_without_a_verdict(void **state)
     const struct bench *bench = *state;
     uint64_t points = 0;
 
-    for (uint64_t number = 0; number < REVIEWS; number++) {
-        points += sweep_memory(bench, number, SCARCITY_ONCE);
-        points += sweep_memory(bench, number, SCARCITY_FROM_THEN_ON);
-    }
+    for (uint64_t number = 0; number < REVIEWS; number++)
+        points += sweep_memory(bench, number);
     printf("%d reviews: memory failed at %" PRIu64 " points\n", REVIEWS, points);
     rows_expect("there was something to fail", points >= 4 * REVIEWS, "points");
 }

@@ -1,0 +1,77 @@
+/* policy_fuzz.c: two lines, a StackPolicy and a Stack: what admission takes can be put to Stacks, what it does not is
+ * left out, and what is found is found again and fit to show. */
+#include "fuzz.h"
+
+#include "stack/decode.h"
+#include "stack/default.h"
+#include "stack/policy_set.h"
+
+static void must_be_showable(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        MUST((unsigned char)text.at[i] >= ' ' && text.at[i] != 0x7f);
+}
+
+static void check_problems(const struct problems *problems)
+{
+    for (uint32_t i = 0; i < problems->list.count; i++) {
+        MUST(problems->list.items[i].rule.len && problems->list.items[i].message.len);
+        must_be_showable(problems->list.items[i].field);
+        must_be_showable(problems->list.items[i].message);
+        must_be_showable(problems->list.items[i].way_out);
+    }
+}
+
+static struct policy_set *set_of(struct arena *arena, struct json policy, bool *ret_taken)
+{
+    struct policy_set_builder *builder = policy_set_begin();
+    struct problems problems = problems_new(arena);
+
+    *ret_taken = policy_set_add(builder, policy, &problems);
+    check_problems(&problems);
+    return policy_set_finish(builder);
+}
+
+static void check_stack(struct arena *arena, const struct policy_set *set, struct json object)
+{
+    struct problems ignored = problems_new(arena);
+    struct problems found = problems_new(arena);
+    struct problems again = problems_new(arena);
+    const struct stack *stack = stack_default(arena, stack_decode(arena, object, &ignored), NULL);
+
+    policy_set_judge(set, stack, &found);
+    policy_set_judge(set, stack, &again);
+    check_problems(&found);
+    MUST(found.list.count == again.list.count);
+    for (uint32_t i = 0; i < found.list.count; i++) {
+        MUST(str_starts(found.list.items[i].rule, STR("policy/")));
+        MUST(str_eq(found.list.items[i].message, again.list.items[i].message));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str rest = str_make((const char *)data, size);
+    struct error err;
+    struct json policy;
+    struct json object = { NULL, 0 };
+    struct str first;
+    bool taken;
+
+    if (!str_split(&rest, '\n', &first) || json_read(arena, first, &json_limits_default, &policy, &err) < 0)
+        return 0;
+    if (rest.at && json_read(arena, rest, &json_limits_default, &object, &err) < 0)
+        object = (struct json){ NULL, 0 };
+
+    struct verdict verdict = policy_judge(arena, policy, (struct json){ NULL, 0 });
+    AUTO(policy_set_unref) struct policy_set *set = set_of(arena, policy, &taken);
+    AUTO(policy_set_unref) struct policy_set *same = set_of(arena, policy, &taken);
+
+    check_problems(&verdict.problems);
+    MUST(verdict.allowed == taken);
+    MUST(policy_set_count(set) == taken);
+    MUST(str_eq(policy_set_digest(set), policy_set_digest(same)));
+    check_stack(arena, set, object);
+    return 0;
+}
