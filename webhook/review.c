@@ -11,9 +11,9 @@
 #include "webhook/review.h"
 
 #include "base/plant.h"
-#include "stack/applied_by.h"
-#include "stack/preview.h"
 #include "stack/policy.h"
+#include "stack/preview.h"
+#include "stack/record.h"
 
 const char *review_operation_name(enum admission_operation operation)
 {
@@ -38,18 +38,28 @@ struct asked {
 
 static struct verdict judge_stack(struct arena *arena, const struct asked *asked)
 {
-    struct stack_change change = { asked->request->object, asked->old_object,
-                                   asked->request->username };
-    struct verdict verdict = stack_judge(arena, change.object, change.old_object,
-                                         asked->context->facts, asked->context->severities);
+    const struct review_context *context = asked->context;
+    const struct admission_request *request = asked->request;
+    const struct recording recording = {
+        .object = request->object,
+        .old_object = asked->old_object,
+        .namespace_ = request->namespace_,
+        .username = request->username,
+        .groups = request->groups,
+        .receipt_key = context->receipt_key,
+        .policies = context->facts->policies,
+    };
+    struct verdict verdict = stack_judge(arena, request->object, asked->old_object, context->facts,
+                                         context->severities);
+    struct record record = record_begin(arena, &recording, &verdict);
 
     if (asked->route == REVIEW_MUTATE)
-        applied_by_write(arena, &change, &verdict);
+        record_write(arena, &record, &verdict);
     else
-        applied_by_check(arena, &change, &verdict);
+        record_check(arena, &record, context->severities, &verdict);
     if (asked->route == REVIEW_VALIDATE && verdict.allowed)
-        verdict.notes = stack_preview(arena, verdict.stack, change.old_object,
-                                      asked->context->facts, asked->request->dry_run);
+        verdict.notes = stack_preview(arena, verdict.stack, asked->old_object, context->facts,
+                                      request->dry_run);
     return verdict;
 }
 

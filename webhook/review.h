@@ -13,6 +13,7 @@ enum review_route { REVIEW_MUTATE, REVIEW_VALIDATE };
 struct review_context {
     const struct facts *facts;
     const struct rule_severities *severities;
+    struct str receipt_key; /* "" = receipts are neither written nor looked at */
 };
 
 struct review_outcome {

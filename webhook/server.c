@@ -56,8 +56,10 @@ static void handle_review(struct http_exchange *exchange, struct webhook_server 
                           enum review_route route)
 {
     const struct http_exchange_view *view = http_view(exchange);
-    struct review_context context = { fact_source_take(server->options.facts, view->arena),
-                                      server->options.severities };
+    struct review_context context = {
+        .facts = fact_source_take(server->options.facts, view->arena),
+        .severities = server->options.severities,
+    };
     struct review_outcome outcome;
     struct error err;
 

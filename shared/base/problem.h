@@ -32,6 +32,7 @@ struct problem {
     struct str way_out; /* what to do; may be empty */
     enum severity severity;
     enum problem_cause cause;
+    bool excused;   /* it warns only, because it was so before */
     uint32_t order; /* in which it was found */
 };
 

@@ -63,6 +63,18 @@ void verdict_word(struct arena *arena, struct verdict *verdict)
         verdict->patch = STR("");
 }
 
+void verdict_add(struct arena *arena, struct problems *found,
+                 const struct rule_severities *severities, struct verdict *verdict)
+{
+    if (!found->list.count)
+        return;
+    findings_weigh(found, severities);
+    for (uint32_t i = 0; i < found->list.count; i++)
+        problems_add(&verdict->problems, found->list.items[i]);
+    problems_sort(&verdict->problems);
+    verdict_word(arena, verdict);
+}
+
 /* Decode, default and find; `ret_patch` may be NULL. */
 static const struct stack *examine(struct arena *arena, struct json object,
                                    const struct facts *facts, struct problems *problems,

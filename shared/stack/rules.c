@@ -28,11 +28,12 @@ static bool is_in_definition(enum rule_id id)
     return false;
 }
 
-/* Every other rule reads the object as a v1 Stack, the controller takes the recorded user for the
- * one whose rights count, and a policy that is not in order cannot be put to Stacks. */
+/* Every other rule reads the object as a v1 Stack, the controller takes what is recorded for true,
+ * and a policy that is not in order cannot be put to Stacks. */
 bool rule_is_fixed(enum rule_id id)
 {
-    return id == RULE_SHAPE_KIND || id == RULE_WHO_APPLIED || is_in_definition(id) ||
+    return id == RULE_SHAPE_KIND || id == RULE_WHO_APPLIED || id == RULE_WHO_RECEIPT ||
+           is_in_definition(id) ||
            strcmp(rules[id].area, "policy") == 0;
 }
 

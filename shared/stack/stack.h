@@ -16,8 +16,10 @@
 #define STACK_GROUP "herd.suse.com"
 #define STACK_VERSION "v1"
 #define STACK_FINALIZER "herd.suse.com/teardown"
-/* Who changed the spec last: only admission writes it (applied_by.h). */
+/* What admission records, and nobody else writes (record.h): who changed the spec last, and the
+ * proof that it was judged (receipt.h). */
 #define STACK_LAST_APPLIED_BY "herd.suse.com/last-applied-by"
+#define STACK_RECEIPT "herd.suse.com/receipt"
 extern const struct kube_resource stack_resource;
 
 /* Unset stays apart from both, so that a default can be told from a choice. */

@@ -37,8 +37,7 @@ static enum severity severity_of(const struct problem *problem,
     return rule_from(problem->rule, &id) ? severities->of[id] : problem->severity;
 }
 
-/* Rules that are off go, the others get their severity. */
-static void apply_severities(struct problems *problems, const struct rule_severities *severities)
+void findings_weigh(struct problems *problems, const struct rule_severities *severities)
 {
     uint32_t kept = 0;
 
@@ -182,6 +181,7 @@ static void excuse(const struct stack *stack, const struct stack *old,
         if ((untouched && str_starts(problem->field, STR("spec"))) ||
             is_excused(stack, problem, old, index, problems->arena)) {
             problem->severity = SEVERITY_WARN;
+            problem->excused = true;
             problems->denied--;
         }
     }
@@ -193,7 +193,7 @@ void findings_settle(const struct stack *stack, const struct stack *old,
 {
     if (problems->list.count == 0)
         return;
-    apply_severities(problems, severities);
+    findings_weigh(problems, severities);
     if (old && problems->denied)
         excuse(stack, old, old_problems, problems);
     problems_sort(problems);

@@ -1,23 +1,52 @@
-/* digest.c: OpenSSL's SHA-256. */
+/* digest.c: OpenSSL's SHA-256 and HMAC. */
 #include "text/digest.h"
 
 #include "base/memory.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
-struct str digest_sha256_hex(struct arena *arena, struct str bytes)
+enum { DIGEST_BYTES = 32 };
+
+static struct str hex_of(struct arena *arena, const unsigned char *digest)
 {
     static const char hex[] = "0123456789abcdef";
-    unsigned char digest[32];
-    char *text = arena_bytes(arena, 2 * sizeof(digest) + 1);
+    char *text = arena_bytes(arena, 2 * DIGEST_BYTES + 1);
 
-    /* It fails only when OpenSSL cannot allocate. */
-    if (!EVP_Digest(bytes.at ? bytes.at : "", bytes.len, digest, NULL, EVP_sha256(), NULL))
-        mem_exhausted("digest");
-    for (size_t i = 0; i < sizeof(digest); i++) {
+    for (size_t i = 0; i < DIGEST_BYTES; i++) {
         text[2 * i] = hex[digest[i] >> 4];
         text[2 * i + 1] = hex[digest[i] & 15];
     }
-    text[2 * sizeof(digest)] = '\0';
-    return str_make(text, 2 * sizeof(digest));
+    text[2 * DIGEST_BYTES] = '\0';
+    return str_make(text, 2 * DIGEST_BYTES);
+}
+
+/* OpenSSL takes no NULL, and fails only when it cannot allocate. */
+static const void *bytes_of(struct str bytes)
+{
+    return bytes.at ? bytes.at : "";
+}
+
+struct str digest_sha256_hex(struct arena *arena, struct str bytes)
+{
+    unsigned char digest[DIGEST_BYTES];
+
+    if (!EVP_Digest(bytes_of(bytes), bytes.len, digest, NULL, EVP_sha256(), NULL))
+        mem_exhausted("digest");
+    return hex_of(arena, digest);
+}
+
+struct str digest_hmac_hex(struct arena *arena, struct str key, struct str bytes)
+{
+    unsigned char digest[DIGEST_BYTES];
+
+    if (!HMAC(EVP_sha256(), bytes_of(key), (int)key.len, bytes_of(bytes), bytes.len, digest, NULL))
+        mem_exhausted("digest");
+    return hex_of(arena, digest);
+}
+
+bool digest_equal(struct str a, struct str b)
+{
+    return a.len == b.len && CRYPTO_memcmp(bytes_of(a), bytes_of(b), a.len) == 0;
 }

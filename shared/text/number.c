@@ -117,6 +117,29 @@ bool number_equal(struct str a, struct str b)
            x.whole.len - x_first == y.whole.len - y_first;
 }
 
+void number_canonical(struct str text, struct strbuf *out)
+{
+    struct decimal number = take_apart(text);
+    size_t first, last;
+    __int128 power;
+
+    if (!significant(&number, &first, &last)) {
+        strbuf_char(out, '0');
+        return;
+    }
+    /* A bound for int64_t with room for any position. */
+    if (!magnitude(&number, first, &power) || power > INT64_MAX || power < INT64_MIN) {
+        strbuf_put(out, text);
+        return;
+    }
+    if (number.negative)
+        strbuf_char(out, '-');
+    for (size_t i = first; i < last; i++)
+        strbuf_char(out, digit_at(&number, i));
+    strbuf_char(out, 'e');
+    strbuf_i64(out, (int64_t)power);
+}
+
 double number_double(struct str text)
 {
     char copy[1024]; /* strtod wants a NUL behind; hardly any number is longer */

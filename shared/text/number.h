@@ -14,5 +14,9 @@ enum { NUMBER_DIGITS_SURE = 300 };
 bool number_fits(struct str text);
 /* Equal by value, however long: 1 = 1.0 = 10e-1, 0 = -0. */
 bool number_equal(struct str a, struct str b);
+/* The number in the one way in which all that are equal to it are written: its digits that count,
+ * and the power of ten in front of them. One whose exponent has more digits than 64 bits hold is
+ * left as it is written. */
+void number_canonical(struct str text, struct strbuf *out);
 
 #endif

@@ -63,7 +63,9 @@ void review_world_begin(struct review_world *world, struct arena *arena)
     fact_clusters_push(&world->facts.clusters,
                        (struct fact_cluster){ STR("c-m-gpu01"), STR("gpu01"), labels, true, false });
     world->severities = rule_severities_default();
-    world->context = (struct review_context){ &world->facts, &world->severities };
+    world->context = (struct review_context){ .facts = &world->facts,
+                                               .severities = &world->severities,
+                                               .receipt_key = STR("a key of this world") };
 }
 
 void review_world_end(struct review_world *world)

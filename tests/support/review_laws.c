@@ -5,6 +5,7 @@
 #include "support/review_laws.h"
 
 #include "support/review_builder.h"
+
 #include "kube/meta.h"
 #include "text/base64.h"
 #include "text/patch.h"
@@ -277,12 +278,13 @@ static bool goes_on(const struct trial *t)
 /* The same request with another object, as the API server asks when it reinvokes. */
 static struct str reinvoked(const struct trial *t, struct str object)
 {
-    struct json old = json_get(t->request, STR("oldObject"));
-    struct json username = json_walk(t->request, "userInfo", "username", NULL);
+    struct value *request = value_of(t->arena, t->request);
 
-    return a_review_by(t->arena, "u-2", str_z(t->arena, text_at(t->request, "operation")),
-                       json_is(username, JSON_STRING) ? json_raw(username) : STR("\"\""), object,
-                       old.index ? json_raw(old) : STR("null"));
+    value_set(t->arena, request, STR("uid"), value_str(t->arena, STR("u-2")));
+    value_set(t->arena, request, STR("object"), value_of(t->arena, read_json(t->arena, object)));
+    return str_fmt(t->arena,
+                   "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\",\"request\":%.*s}",
+                   STR_ARG(value_json(t->arena, request)));
 }
 
 static bool a_second_patch_is_empty(const struct trial *t)

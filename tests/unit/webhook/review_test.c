@@ -58,7 +58,8 @@ static int setup(void **state)
 
     world->arena = arena_create(0);
     world->severities = rule_severities_default();
-    world->context = (struct review_context){ &world->facts, &world->severities };
+    world->context = (struct review_context){ .facts = &world->facts,
+                                               .severities = &world->severities };
     *state = world;
     return 0;
 }
