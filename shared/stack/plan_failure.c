@@ -12,7 +12,7 @@
  *   charts   go back one by one, while those that depend on them already are, or wait for, the new
  *   spec     it still asks for what failed. Whoever goes back says so there (git revert, or the
  *            version in an override), and then all of it goes in order, checked and by waves
- * A failed upgrade leaves the revision before as Helm left it, and the status says which. */
+ * A failed upgrade leaves what the revision before made as Helm left it. */
 #include "stack/plan_parts.h"
 
 #include "base/flag.h"
