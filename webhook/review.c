@@ -147,6 +147,9 @@ static void judge(struct arena *arena, const struct judged_kind *kind, const str
         return; /* warnings are for the validating route to give, once */
     }
     outcome->problems = verdict->problems;
+    if (verdict->stack && asked->context->facts->policies)
+        outcome->policies = policy_outcomes_of(arena, asked->context->facts->policies,
+                                               verdict->stack, &verdict->problems);
     for (uint32_t i = 0; i < verdict->warnings.count; i++)
         admission_warn(answer, arena, verdict->warnings.items[i]);
     admission_note(answer, arena, &verdict->notes);

@@ -6,7 +6,7 @@
 #define HERD_WEBHOOK_REVIEW_H
 
 #include "kube/admission.h"
-#include "stack/validate.h"
+#include "stack/policy_results.h"
 
 enum review_route { REVIEW_MUTATE, REVIEW_VALIDATE };
 
@@ -23,6 +23,7 @@ struct review_outcome {
     struct str name;
     struct str namespace_;
     struct problems problems; /* what was found, for metrics */
+    struct policy_outcomes policies; /* of those that are about the Stack, likewise */
 };
 
 /* -1: it is not a review of a v1 Stack or StackPolicy that can be judged; nothing was allowed. The

@@ -24,6 +24,17 @@ static void count_findings(struct webhook_server *server, const struct problems 
     }
 }
 
+static void count_policies(struct webhook_server *server, const struct policy_outcomes *policies)
+{
+    for (uint32_t i = 0; i < policies->count; i++) {
+        const struct policy_outcome *outcome = &policies->items[i];
+        const struct str labels[] = { outcome->policy,
+                                      str_of(policy_outcome_name(outcome->severity)) };
+
+        metrics_add(server->options.metrics, WEBHOOK_POLICY_RESULTS, labels, 1);
+    }
+}
+
 /* What is not a review gets a Status, as an API server would give it. */
 static void answer_failure(struct http_exchange *exchange, const struct error *error)
 {
@@ -80,6 +91,7 @@ static void handle_review(struct http_exchange *exchange, struct webhook_server 
 
     metrics_add(server->options.metrics, WEBHOOK_REVIEWS, labels, 1);
     count_findings(server, &outcome.problems);
+    count_policies(server, &outcome.policies);
     if (!outcome.allowed)
         tell_refusal(server, view, &outcome);
     http_answer(exchange, 200, "application/json", outcome.answer);

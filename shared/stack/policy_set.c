@@ -194,6 +194,25 @@ struct str policy_set_name(const struct policy_set *set, uint32_t index)
     return set->policies.items[index].name;
 }
 
+/* By bisection: they stand in the order of their names. */
+int64_t policy_set_find(const struct policy_set *set, struct str name)
+{
+    uint32_t low = 0, high = set->policies.count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = str_cmp(set->policies.items[middle].name, name);
+
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return -1;
+}
+
 enum policy_action policy_set_action(const struct policy_set *set, uint32_t index)
 {
     return set->policies.items[index].policy->spec.action;

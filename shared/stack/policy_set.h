@@ -27,6 +27,7 @@ AUTO_DEFINE(policy_set_unref, struct policy_set *)
 uint32_t policy_set_count(const struct policy_set *set); /* policies */
 /* The `index`th policy. `rule` < its count of rules. */
 struct str policy_set_name(const struct policy_set *set, uint32_t index);
+int64_t policy_set_find(const struct policy_set *set, struct str name); /* its index, or -1 */
 enum policy_action policy_set_action(const struct policy_set *set, uint32_t index);
 uint32_t policy_set_rule_count(const struct policy_set *set, uint32_t index);
 struct str policy_set_rule_name(const struct policy_set *set, uint32_t index, uint32_t rule);

@@ -84,6 +84,15 @@ for action in Warn Audit; do
   ok k label stack labelled tier=silver --overwrite
 done
 
+row "the webhook counts by policy, rule and result"
+ok k create --dry-run=server -f <(stack exact -e 's/env: .*/env: prod/')
+figures() { curl -sS "http://127.0.0.1:$webhook_metrics_port/metrics" | grep '^herd_webhook_policy_results_total'; }
+ok figures
+says 'herd_webhook_policy_results_total{policy="pinned-versions",result="deny"}'
+says 'herd_webhook_policy_results_total{policy="pinned-versions",result="pass"}'
+says 'herd_webhook_policy_results_total{policy="by-label",result="warn"}'
+says 'herd_webhook_policy_results_total{policy="by-label",result="audit"}'
+
 row "without a webhook policies are not written, and a webhook that comes back knows them before it answers"
 end webhook
 refused k apply -f "$state/good.yaml"
