@@ -3,6 +3,7 @@
  * The client of the lease is fenced by nothing; those of the management cluster's API and of
  * Rancher send no change unless the lease is held. Followers read, and do not act. */
 #include "base/limits.h"
+#include "controller/audit/audit.h"
 #include "controller/certificates/certificates.h"
 #include "controller/estate/rancher/reach.h"
 #include "controller/metrics.h"
@@ -44,6 +45,7 @@ struct running {
     struct recorder *recorder;
     struct reach *reach;
     struct stack_reconciler *stacks;
+    struct audit *audit;               /* NULL: not asked for */
     struct certificates *certificates; /* NULL: others see to them */
     struct leader *leader;
     struct signal_watch *signals;
@@ -97,6 +99,7 @@ static void began(void *context)
     log_info(running->log, "leading", LOG_STR("identity", running->options->identity));
     metrics_set(running->metrics, CONTROLLER_LEADER, NULL, 1);
     stack_reconciler_pause(running->stacks, false);
+    audit_pause(running->audit, false);
     certificates_pause(running->certificates, false);
     reach_tell(running->reach);
 }
@@ -109,6 +112,7 @@ static void lost(void *context)
               LOG_STR("identity", running->options->identity));
     metrics_set(running->metrics, CONTROLLER_LEADER, NULL, 0);
     stack_reconciler_pause(running->stacks, true);
+    audit_pause(running->audit, true);
     certificates_pause(running->certificates, true);
     running->code = PROGRAM_FAILED;
     loop_stop(running->loop);
@@ -149,6 +153,7 @@ static void on_signal(void *context, int number)
     running->stop_at_ms = loop_now_ms(running->loop) + STOP_WAIT_MS;
     health_shutting_down(running->health);
     stack_reconciler_pause(running->stacks, true);
+    audit_pause(running->audit, true);
     certificates_pause(running->certificates, true);
     loop_timer_set(running->stopping, 0);
 }
@@ -173,6 +178,13 @@ static void on_tick(void *context)
     tell_rancher(running);
     stack_reconciler_measure(running->stacks);
     loop_timer_set(running->tick, TICK_MS);
+}
+
+static void on_stack_changed(void *context, struct str key)
+{
+    const struct running *running = context;
+
+    audit_stack_changed(running->audit, key);
 }
 
 /* Every series whose labels are known is there from the start. */
@@ -260,7 +272,19 @@ static void start_parts(struct running *running, uint64_t seed)
         .cluster_operations_max = options->cluster_operations,
         .plain_http_allowed = options->plain_http_allowed,
         .seed = seed,
+        .stack_changed = on_stack_changed,
+        .context = running,
     });
+    if (options->policy_audit)
+        running->audit = audit_create(&(struct audit_options){
+            .loop = running->loop,
+            .api = running->api,
+            .log = running->log,
+            .metrics = running->metrics,
+            .stacks = stack_reconciler_stacks(running->stacks),
+            .namespace_ = options->namespace_,
+            .seed = seed + 100,
+        });
     if (options->own_certificates)
         running->certificates = certificates_create(&(struct certificates_options){
             .loop = running->loop,
@@ -298,6 +322,7 @@ static void end(struct running *running)
     loop_timer_free(running->tick);
     loop_timer_free(running->stopping);
     certificates_free(running->certificates);
+    audit_free(running->audit);
     stack_reconciler_free(running->stacks);
     leader_free(running->leader);
     kube_client_free(running->rancher_requests);

@@ -284,7 +284,7 @@ static void on_stack_trouble(void *context, const struct error *error)
 static bool keep_policy(void *context, struct json object, struct strbuf *kept)
 {
     (void)context;
-    known_policies_keep(object, kept);
+    policy_keep(object, kept);
     return true;
 }
 

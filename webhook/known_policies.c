@@ -2,7 +2,6 @@
 #include "webhook/known_policies.h"
 
 #include "base/memory.h"
-#include "text/json_write.h"
 
 struct known_policies {
     struct log *log;
@@ -23,23 +22,6 @@ void known_policies_free(struct known_policies *known)
         return;
     policy_set_unref(known->set);
     mem_free(known);
-}
-
-void known_policies_keep(struct json object, struct strbuf *kept)
-{
-    struct json_writer w = json_writer(kept);
-    struct json spec = json_get(object, STR("spec"));
-
-    json_open_object(&w);
-    json_field_str(&w, "apiVersion", json_str(json_get(object, STR("apiVersion"))));
-    json_field_str(&w, "kind", json_str(json_get(object, STR("kind"))));
-    json_put_key(&w, STR("metadata"));
-    json_open_object(&w);
-    json_field_str(&w, "name", json_str(json_walk(object, "metadata", "name", NULL)));
-    json_close_object(&w);
-    if (!json_is(spec, JSON_ABSENT))
-        json_field_raw(&w, "spec", json_raw(spec));
-    json_close_object(&w);
 }
 
 void known_policies_changed(struct known_policies *known)
@@ -67,7 +49,7 @@ static void add(struct known_policies *known, struct policy_set_builder *builder
     struct json json;
     struct error err;
 
-    /* Our own bytes, written by known_policies_keep: they read back. */
+    /* Our own bytes, written by policy_keep: they read back. */
     if (json_read(arena, kube_object_kept(object), &json_limits_default, &json, &err) < 0 ||
         !policy_set_add(builder, json, &problems))
         tell_left_out(known, object, &problems);

@@ -12,12 +12,10 @@ struct known_policies;
 struct known_policies *known_policies_create(struct log *log);
 void known_policies_free(struct known_policies *known);
 
-/* What is kept of a StackPolicy: all but its metadata, and its name. */
-void known_policies_keep(struct json object, struct strbuf *kept);
 /* Some policy changed: the next set is made anew. */
 void known_policies_changed(struct known_policies *known);
-/* A reference to the set of all policies in the cache. One that is not in order (stored while no
- * webhook was asked, or by a later Herd) is logged and left out. */
+/* A reference to the set of all policies in the cache, as policy_keep keeps them. One that is not
+ * in order (stored while no webhook was asked, or by a later Herd) is logged and left out. */
 struct policy_set *known_policies_take(struct known_policies *known,
                                        const struct kube_cache *cache);
 

@@ -42,15 +42,18 @@ static const struct str dictionary = STR_INIT(
     "256:\",\"revision\":1,\"lastUpdated\":\"2026-01-01T00:00:00Z\",\"operation\":\"helm-operation-"
     "\",\"attempts\":0}]}");
 
-/* Members of a map of strings whose keys are Herd's own. */
-static void put_own(struct json_writer *w, struct str name, struct json map)
+/* kubectl's copy of the whole object, which nobody reads here. */
+#define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
+
+/* Labels and annotations: policies may ask for any. */
+static void put_map(struct json_writer *w, struct str name, struct json map)
 {
     struct json_iter it = json_iter(map);
 
     json_put_key(w, name);
     json_open_object(w);
     while (json_next(&it)) {
-        if (!str_starts(it.key, STR(STACK_GROUP "/")))
+        if (str_eq(it.key, STR(LAST_APPLIED)))
             continue;
         json_put_key(w, it.key);
         json_put_raw(w, json_raw(it.value));
@@ -80,8 +83,8 @@ static void put_metadata(struct json_writer *w, struct json object)
     json_field_int(w, "generation", meta.generation);
     if (json_is(meta.finalizers, JSON_ARRAY))
         json_field_raw(w, "finalizers", json_raw(meta.finalizers));
-    put_own(w, STR("labels"), meta.labels);
-    put_own(w, STR("annotations"), meta.annotations);
+    put_map(w, STR("labels"), meta.labels);
+    put_map(w, STR("annotations"), meta.annotations);
     json_close_object(w);
 }
 

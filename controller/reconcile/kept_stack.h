@@ -1,5 +1,5 @@
 /* kept_stack.h: what is kept of a Stack between reconciles: a whole Stack for the decoder, without
- * what nobody here reads (managed fields, others' labels and annotations).
+ * what nobody here reads (managed fields, kubectl's copy of what was applied).
  *
  * In front stands a copy of its targets, which are asked again for every cluster whose labels
  * change: that costs a look at some sixty bytes, and not at the Stack. */

@@ -134,6 +134,8 @@ static void stack_changed(void *context, struct kube_object *before, struct kube
         tally(r, before, -1);
         tally(r, after, 1);
         interests_tell(r->interests, TOPIC_STACK, key, wake_soon, r);
+        if (r->options.stack_changed)
+            r->options.stack_changed(r->options.context, key);
     }
     if (!after || (!is_our_own(r, after) && !same))
         wake_now(r, key);
@@ -385,6 +387,11 @@ void stack_reconciler_pause(struct stack_reconciler *r, bool paused)
 uint32_t stack_reconciler_busy(const struct stack_reconciler *r)
 {
     return kube_controller_busy(r->queue) + actor_in_flight(r->actor);
+}
+
+const struct kube_cache *stack_reconciler_stacks(const struct stack_reconciler *r)
+{
+    return informer_cache(r->stacks);
 }
 
 struct str stack_reconciler_stacks_trouble(const struct stack_reconciler *r)

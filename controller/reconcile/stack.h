@@ -8,6 +8,7 @@
 #include "base/metric.h"
 #include "controller/estate/rancher/client.h"
 #include "io/log.h"
+#include "runtime/cache.h"
 #include "runtime/recorder.h"
 
 struct stack_reconciler;
@@ -27,6 +28,9 @@ struct stack_reconciler_options {
     uint32_t cluster_operations_max;
     bool plain_http_allowed;
     uint64_t seed;
+    /* A Stack came, changed in what is kept of it, or went; may be NULL. */
+    void (*stack_changed)(void *context, struct str key);
+    void *context;
 };
 
 /* Follows Stacks and clusters from now on; reconciles once it is resumed. */
@@ -38,6 +42,9 @@ AUTO_DEFINE(stack_reconciler_free, struct stack_reconciler *)
 void stack_reconciler_pause(struct stack_reconciler *reconciler, bool paused);
 /* Reconciles and actions under way. */
 uint32_t stack_reconciler_busy(const struct stack_reconciler *reconciler);
+
+/* The Stacks that are followed, as keep_stack keeps them. */
+const struct kube_cache *stack_reconciler_stacks(const struct stack_reconciler *reconciler);
 
 /* What /readyz tells: "" = fine. */
 struct str stack_reconciler_stacks_trouble(const struct stack_reconciler *reconciler);

@@ -7,6 +7,7 @@
 #include "stack/policy_check.h"
 #include "stack/settle.h"
 #include "stack/validate_areas.h"
+#include "text/json_write.h"
 
 const struct kube_resource policy_resource =
     KUBE_RESOURCE_INIT(STACK_GROUP, STACK_VERSION, "stackpolicies", "StackPolicy", false);
@@ -115,4 +116,21 @@ struct verdict policy_judge(struct arena *arena, struct json object, struct json
     problems_sort(&verdict.problems);
     verdict_word(arena, &verdict);
     return verdict;
+}
+
+void policy_keep(struct json object, struct strbuf *kept)
+{
+    struct json_writer w = json_writer(kept);
+    struct json spec = json_get(object, STR("spec"));
+
+    json_open_object(&w);
+    json_field_str(&w, "apiVersion", json_str(json_get(object, STR("apiVersion"))));
+    json_field_str(&w, "kind", json_str(json_get(object, STR("kind"))));
+    json_put_key(&w, STR("metadata"));
+    json_open_object(&w);
+    json_field_str(&w, "name", json_str(json_walk(object, "metadata", "name", NULL)));
+    json_close_object(&w);
+    if (!json_is(spec, JSON_ABSENT))
+        json_field_raw(&w, "spec", json_raw(spec));
+    json_close_object(&w);
 }

@@ -72,6 +72,9 @@ struct policy {
 const struct policy *policy_decode(struct arena *arena, struct json object,
                                    struct problems *problems);
 
+/* What is kept of a stored one between judgements: all but its metadata, and its name. */
+void policy_keep(struct json object, struct strbuf *kept);
+
 /* The judgement on an admission of a policy. `old_object` is the stored one on an update, else
  * absent: an update that leaves the spec as it was is never refused. */
 struct verdict policy_judge(struct arena *arena, struct json object, struct json old_object);

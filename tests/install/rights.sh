@@ -62,7 +62,7 @@ never_used() {
 }
 
 start_api
-k apply -f manifests/crds/ >/dev/null
+k apply -f manifests/crds/ -f tests/integration/policyreports.yaml >/dev/null
 k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=30s >/dev/null
 k apply -f manifests/namespace.yaml -f manifests/controller/rbac.yaml -f manifests/controller/lease.yaml \
   -f manifests/webhook/serviceaccount.yaml -f manifests/webhook/rbac.yaml \
@@ -91,6 +91,20 @@ echo "  $(field stack/rag-inference '{.status.message}')"
 ok k create rolebinding herd-secrets --clusterrole herd-controller-secrets --serviceaccount herd-system:herd-controller
 eventually field_is stack/rag-inference '{.status.phase}' Deployed
 ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
+
+row "what a policy finds becomes a report, changes it and takes it away"
+fails() { [ "$(field policyreport/stack-rag-inference '{.summary.fail}')" = "$1" ]; }
+policy() {
+  printf 'apiVersion: herd.suse.com/v1\nkind: StackPolicy\nmetadata: {name: audited}\nspec: {action: Audit, rules: [%s]}\n' \
+    "{name: env, field: spec.env, allow: [$1]}" | k apply -f -
+}
+ok policy prod
+eventually fails 0
+ok policy dev
+eventually fails 1
+ok k delete stackpolicy audited
+no_report() { ! k get policyreport stack-rag-inference; }
+eventually no_report
 
 row "as the webhook's CA it makes both Secrets and writes caBundle, and makes anew what is deleted"
 k -n herd-system get secret herd-webhook-ca -o 'jsonpath={.data.tls\.crt}' | base64 -d >"$state/own-ca.crt"

@@ -52,8 +52,28 @@ static void what_is_kept_reads_back(void **state)
                 json_equal(json_get(back, STR("spec")), json_get(stored, STR("spec"))), "equal");
     rows_expect("the status is whole",
                 json_equal(json_get(back, STR("status")), json_get(stored, STR("status"))), "equal");
+    rows_expect("kubectl's copy is not kept",
+                json_is(json_get(json_walk(back, "metadata", "annotations", NULL),
+                                 STR("kubectl.kubernetes.io/last-applied-configuration")), JSON_ABSENT), "absent");
     rows_expect("managed fields are not kept",
                 json_is(json_walk(back, "metadata", "managedFields", NULL), JSON_ABSENT), "absent");
+}
+
+static void policies_see_all_labels_and_annotations(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct strbuf kept = strbuf_new(arena, 0);
+    struct str text = STR("{\"metadata\":{\"labels\":{\"example.com/team\":\"a\"},\"annotations\":{\"example.com/on-call\":\"b\"}}}");
+    struct error err = { 0 };
+    struct json object, back;
+
+    (void)state;
+    assert_int_equal(json_read(arena, text, &json_limits_default, &object, &err), 0);
+    keep_stack(NULL, object, &kept);
+    assert_int_equal(json_read(arena, kept_stack_object(arena, strbuf_str(&kept)), &json_limits_default, &back, &err), 0);
+    rows_expect_str("a label", json_str(json_get(json_walk(back, "metadata", "labels", NULL), STR("example.com/team"))), STR("a"));
+    rows_expect_str("an annotation",
+                    json_str(json_get(json_walk(back, "metadata", "annotations", NULL), STR("example.com/on-call"))), STR("b"));
 }
 
 static void bytes_that_are_cut_give_no_stack(void **state)
@@ -72,6 +92,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deployed_stack_is_kept_in_two_kib),
         cmocka_unit_test(what_is_kept_reads_back),
+        cmocka_unit_test(policies_see_all_labels_and_annotations),
         cmocka_unit_test(bytes_that_are_cut_give_no_stack),
     };
 
