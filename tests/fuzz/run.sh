@@ -35,11 +35,12 @@ words() {
 }
 
 one() {
-  local target=$1 name=${1##*/fuzz-} grown
+  local target=$1 name=${1##*/fuzz-} grown dictionary=()
   grown=$(mktemp -d)
   words "$name" >"$grown.words"
+  [ ! -s "$grown.words" ] || dictionary=(-dict="$grown.words")
   if "$target" -max_total_time="$seconds" -artifact_prefix="$finds/$name-" -print_final_stats=1 \
-    -dict="$grown.words" "$grown" "tests/fuzz/corpus/$name" >"$finds/$name.log" 2>&1; then
+    "${dictionary[@]}" "$grown" "tests/fuzz/corpus/$name" >"$finds/$name.log" 2>&1; then
     printf '%-12s %s runs, no crash\n' "$name" "$(awk '/number_of_executed_units/ {print $2}' "$finds/$name.log")"
   else
     tail -n 20 "$finds/$name.log" >&2

@@ -4,7 +4,9 @@
 #include "support/peer.h"
 
 #include "base/limits.h"
+#include "io/file.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 static int get_status(struct meeting *meeting)
@@ -254,6 +256,46 @@ static void test_what_is_sent(void **state)
     meeting_end(&meeting);
 }
 
+/* A cookie that was set, a proxy and a netrc of the environment: libcurl takes each of them if it is let. */
+static void test_nothing_comes_from_the_environment(void **state)
+{
+    static const char *const proxies[] = { "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy" };
+    static const struct step steps[] = {
+        { ANSWER("200 OK\r\nSet-Cookie: a=b; Path=/\r\nContent-Length: 3", "abc"), KEEP },
+        { ANSWER(OK_3, "abc"), KEEP },
+    };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const char *folder = loopback_folder(arena);
+    const char *home = getenv("HOME");
+    struct str netrc = STR("default login ann password secret\n");
+    struct error err;
+
+    (void)state;
+    assert_int_equal(file_replace(str_fmt(arena, "%s/.netrc", folder).at, netrc, 0600, &err), 0);
+    setenv("HOME", folder, 1);
+    for (size_t i = 0; i < sizeof(proxies) / sizeof(proxies[0]); i++)
+        setenv(proxies[i], "http://127.0.0.1:1", 1);
+
+    struct meeting meeting = meeting_begin(steps);
+
+    rows_expect_int("the peer is asked, not a proxy", get_status(&meeting), 200);
+    rows_expect_int("again", get_status(&meeting), 200);
+    peer_stop(meeting.peer);
+
+    struct str seen = str_make(meeting.peer->seen, meeting.peer->seen_len);
+
+    rows_expect("no name of a netrc", str_find(seen, STR("Authorization"), 0) < 0, seen.at);
+    rows_expect("no cookie", str_find(seen, STR("Cookie"), 0) < 0, seen.at);
+    meeting_end(&meeting);
+    for (size_t i = 0; i < sizeof(proxies) / sizeof(proxies[0]); i++)
+        unsetenv(proxies[i]);
+    if (home)
+        setenv("HOME", home, 1);
+    else
+        unsetenv("HOME");
+    loopback_remove_folder(folder);
+}
+
 static struct str bearer(void *context)
 {
     return str_of(*(const char **)context);
@@ -353,6 +395,7 @@ int main(void)
         cmocka_unit_test(test_plain_http_is_refused_unless_allowed),
         cmocka_unit_test(test_retry_after),
         cmocka_unit_test(test_what_is_sent),
+        cmocka_unit_test(test_nothing_comes_from_the_environment),
         cmocka_unit_test(test_bearer_tokens),
         cmocka_unit_test(test_a_post_is_not_sent_twice),
         cmocka_unit_test(test_compressed_answers_are_bounded_decoded),
