@@ -99,8 +99,9 @@ sim: ## The whole system in one thread under SEEDS=1000 seeds
 
 crds: ## Write the CRDs and docs again from the tables
 	@cmake --preset dev -Wno-dev
-	@cmake --build --preset dev -j $(JOBS) --target test-golden-generated test-unit-tables
+	@cmake --build --preset dev -j $(JOBS) --target test-golden-generated test-golden-webhook-rules test-unit-tables
 	@HERD_GOLDEN=write build/dev/tests/test-golden-generated
+	@HERD_GOLDEN=write build/dev/tests/test-golden-webhook-rules
 	@HERD_GOLDEN=write build/dev/tests/test-unit-tables
 
 # For all of these: KUBECTL=kubectl CONTEXT=name; for deploy also IMAGE, TAG, OVERLAY (manifests/deploy.sh).

@@ -1,5 +1,5 @@
 /* rules.c: the rows of rules.def. */
-#include "stack/rules.h"
+#include "stack/validate.h"
 
 static const struct rule rules[RULE_COUNT] = {
 #define RULE(id, name, area, severity, field, sentence, way_out)                                   \
@@ -55,23 +55,4 @@ struct rule_severities rule_severities_default(void)
     for (int i = 0; i < RULE_COUNT; i++)
         severities.of[i] = rules[i].severity;
     return severities;
-}
-
-void rules_doc_write(struct strbuf *out)
-{
-    strbuf_lit(out, "# Rules of admission\n\n"
-                    "Made from `shared/stack/rules.def` by `make crds`; a test "
-                    "compares them.\n"
-                    "`deny` refuses the Stack, `warn` lets it pass with a warning; the webhook's "
-                    "configuration may change either, have a rule only counted (`audit`), or "
-                    "turn it `off`.\n"
-                    "On an update, a fault that the update does not touch only warns.\n\n"
-                    "| rule | severity | field | what it finds | way out |\n"
-                    "|---|---|---|---|---|\n");
-    for (int i = 0; i < RULE_COUNT; i++) {
-        const struct rule *rule = &rules[i];
-
-        strbuf_fmt(out, "| `%s` | %s | `%s` | %s | %s |\n", rule->name,
-                   severity_name(rule->severity), rule->field, rule->sentence, rule->way_out);
-    }
 }

@@ -4,14 +4,12 @@
 
 #include "stack/crd.h"
 #include "stack/fields.h"
-#include "stack/rules.h"
 #include "support/files.h"
 
 static const struct {
     const char *path;
     void (*write)(struct strbuf *out);
 } outputs[] = {
-    { "docs/rules.md", rules_doc_write },
     { "docs/fields.md", fields_doc_write },
 };
 
