@@ -261,3 +261,46 @@ grep -q deployments/herd-webhook "$state/deleted" || wrong "$(cat "$state/delete
 ok no_dead_end
 ok kubectl get crd stacks.herd.suse.com
 is "$(kubectl get mutatingwebhookconfiguration,validatingwebhookconfiguration -o name | grep herd || true)" ""
+
+row "with certificates of its own (provider=own) the chart is all there is: its two programs, each as its ServiceAccount, do the rest"
+ok helm install herd "$chart" -n herd-system --wait --timeout 90s --set certificates.provider=own \
+  --set rancher.url=https://127.0.0.1:1 --set rancher.token=token-a:b
+says_not Warning
+is "$(kubectl get certificates -A --no-headers 2>/dev/null | wc -l)" 0
+refused kubectl apply -f examples/test-stack.yaml
+says "failed calling webhook"
+# arguments_of DEPLOYMENT: into $arguments, but for those that name a pod's own files.
+arguments_of() {
+  kubectl -n herd-system get deployment "$1" -o json |
+    jq -r '.spec.template.spec.containers[0].args[] | select(test("^--(in-cluster|rancher-token-file)") | not)' >"$state/$1.arguments"
+  mapfile -t arguments <"$state/$1.arguments"
+}
+(umask 077 && kubectl config view --raw -o json |
+  jq --arg token "$(kubectl -n herd-system create token herd-controller)" '.users[0].user = {token: $token}' >"$state/herd-controller.kubeconfig")
+kubectl -n herd-system get secret -o json | jq -r '[.items[] | select(.data.url)][0].data.token' | base64 -d >"$state/rancher-token"
+arguments_of herd-controller
+POD_NAMESPACE=herd-system POD_NAME=herd-controller-1 RANCHER_URL=https://127.0.0.1:1 start_serving controller "$bin/herd-controller" \
+  --kubeconfig "$state/herd-controller.kubeconfig" --rancher-token-file "$state/rancher-token" --metrics-listen 127.0.0.1:0 "${arguments[@]}"
+for what in "${configurations[@]}"; do
+  eventually field_has "$what" '{.webhooks[0].clientConfig.caBundle}' LS0t
+done
+has_secret() { [ -n "$(field secret/herd-webhook-tls '{.data.tls\.crt}' -n herd-system)" ]; }
+eventually has_secret
+mkdir -p "$state/tls"
+for key in tls.crt tls.key; do
+  field secret/herd-webhook-tls "{.data.${key/./\\.}}" -n herd-system | base64 -d >"$state/tls/$key"
+done
+# Where the API server looks for it: the Service's address, which is of this machine's loopback.
+arguments_of herd-webhook
+start_serving webhook "$bin/herd-webhook" "${arguments[@]}" --metrics-listen 127.0.0.1:0 --tls-cert-file "$state/tls/tls.crt" \
+  --tls-key-file "$state/tls/tls.key" --listen "$(field service/herd-webhook '{.spec.clusterIP}' -n herd-system):443"
+eventually kubectl apply -f examples/test-stack.yaml
+refused kubectl apply -f examples/rejected/cycle.yaml
+says "the charts wait for one another"
+is "$(jq -r 'select(.user.username == "system:serviceaccount:herd-system:herd-controller" and .responseStatus.code == 403)
+  | "\(.verb) \(.objectRef.resource)"' "$(audit_log_of management)" | sort -u)" ""
+ok kubectl patch stack test-stack --type=merge -p '{"metadata":{"finalizers":null}}'
+end webhook
+end controller
+ok helm uninstall herd -n herd-system --wait --timeout 90s
+is "$(kubectl get mutatingwebhookconfiguration,validatingwebhookconfiguration -o name | grep herd || true)" ""
