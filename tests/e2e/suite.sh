@@ -69,6 +69,7 @@ mirror_clusters
 tell_where_rancher_is
 began=$(now_ms)
 ok make -s deploy
+says "Herd runs."
 echo "  deployed in $(($(now_ms) - began)) ms"
 for name in herd-webhook herd-controller; do
   ok herd wait --for=condition=Available "deployment/$name" --timeout=5s

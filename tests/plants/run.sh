@@ -2,6 +2,8 @@
 # run.sh BUILD STATE [NAME...]: plants each bug of shared/base/plants.def, or those that are named, and runs the test that
 # must find it. What is not found, or is found by something else than the table says, is told; exit 1.
 #
+# Without NAMEs each of these tests must pass first with nothing planted: what always fails finds nothing.
+#
 #   BUILD   a build with HERD_PLANTS (the preset dev has it)      STATE   a folder for logs and copies
 # A test that is skipped here, as without Go those on a real control plane are, is told as skipped; exit 77 if none else ran.
 set -euo pipefail
@@ -55,16 +57,22 @@ command_of() {
   esac
 }
 
-# try NAME PLACE TEST FOUND: 0 if it is found, 77 if the test can not run here.
-try() {
-  local name=$1 place=$2 variables=() test=$3 found=$4 code=0 log=$state/$1.log
+# perform NAME TEST: in $tree, with the plant NAME; what it says is in NAME.log.
+perform() {
+  local name=$1 test=$2 variables=()
   while [[ $test = *" "* ]]; do
     variables+=("${test%% *}")
     test=${test#* }
   done
+  command_of "$test" "$state/$name" || return 2
+  (cd "$tree" && env HERD_PLANT="$name" "${variables[@]}" "${command[@]}") >"$state/$name.log" 2>&1 </dev/null
+}
+
+# try NAME PLACE TEST FOUND: 0 if it is found, 77 if the test can not run here.
+try() {
+  local name=$1 place=$2 test=$3 found=$4 code=0 log=$state/$1.log
   copy "$name" "$place" || return 1
-  command_of "$test" "$state/$name" || return 1
-  (cd "$tree" && env HERD_PLANT="$name" "${variables[@]}" "${command[@]}") >"$log" 2>&1 || code=$?
+  perform "$name" "$test" || code=$?
   case $code in
     0) echo "  $test does not find it" ;;
     77) return 77 ;;
@@ -79,10 +87,23 @@ try() {
 }
 
 caught=0 missed=0 skipped=0
+tree=$source
+while [ $# = 0 ] && read -r test; do
+  code=0
+  perform nothing "$test" || code=$?
+  case $code in
+    0 | 77) ;;
+    *)
+      missed=$((missed + 1))
+      echo "${test##* } fails with nothing planted:"
+      tail -n 5 "$state/nothing.log" | sed 's/^/    /'
+      ;;
+  esac
+done < <(rows | cut -f 4 | sort -u)
 while IFS=$'\t' read -r name row place test found; do
   [ $# = 0 ] || [[ " $* " = *" $name "* ]] || continue
   began=$SECONDS code=0
-  try "$name" "$place" "$test" "$found" </dev/null || code=$?
+  try "$name" "$place" "$test" "$found" || code=$?
   case $code in
     0) caught=$((caught + 1)) word=found ;;
     77) skipped=$((skipped + 1)) word=skipped ;;
