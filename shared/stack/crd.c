@@ -306,6 +306,11 @@ static const struct status_row *put_status_kind(const struct yaml *y, const stru
         line(&in, "type: integer");
         line(&in, "format: int64");
         return row + 1;
+    case STATUS_LABELS:
+        line(y, "type: object");
+        line(y, "additionalProperties:");
+        line(&in, "type: string");
+        return row + 1;
     case STATUS_OBJECT:
         line(y, "type: object");
         line(y, "properties:");

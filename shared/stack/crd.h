@@ -17,6 +17,7 @@ struct status_row {
         STATUS_BOOLEAN,
         STATUS_STRINGS,
         STATUS_COUNTS,
+        STATUS_LABELS,
         STATUS_OBJECT,
         STATUS_LIST,
         STATUS_CONDITIONS,

@@ -6,12 +6,15 @@
 #include "base/list.h"
 #include "text/json.h"
 
+struct inventory;
+
 struct fact_cluster {
     struct str id;
     struct str display_name;
     struct json labels;
     bool ready;
     bool internal; /* Rancher's own: no selector picks it */
+    const struct inventory *inventory; /* what it has; NULL = nobody knows */
 };
 LIST_DEFINE(fact_clusters, struct fact_cluster)
 
@@ -43,6 +46,7 @@ struct policy_set;
 struct facts {
     bool clusters_known; /* false: nothing may be said of clusters */
     struct fact_clusters clusters;
+    bool inventories_kept; /* somebody writes inventories: that one lacks means something */
     struct fact_stacks stacks;
     const struct policy_set *policies; /* put to Stacks; NULL = none */
     bool policies_pending; /* there may be some that were not read yet: nobody may be let pass */

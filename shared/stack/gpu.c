@@ -10,6 +10,7 @@ struct gpu_name {
 
 #define GPU_VENDOR(id, name)
 #define GPU_RESOURCE(vendor, name)
+#define GPU_MEASURE(name)
 #define GPU_PROVIDER(vendor, chart)
 #define GPU_LABEL(key)
 
@@ -27,6 +28,14 @@ static const struct gpu_name resources[] = {
 #include "stack/gpu_providers.def"
 #undef GPU_RESOURCE
 #define GPU_RESOURCE(vendor, name)
+};
+
+static const struct str measures[] = {
+#undef GPU_MEASURE
+#define GPU_MEASURE(name) STR_INIT(name),
+#include "stack/gpu_providers.def"
+#undef GPU_MEASURE
+#define GPU_MEASURE(name)
 };
 
 static const struct gpu_name providers[] = {
@@ -61,6 +70,14 @@ uint32_t gpu_of_resource(struct str resource)
             return 1U << resources[i].vendor;
     }
     return 0;
+}
+
+bool gpu_is_counted(struct str resource)
+{
+    for (uint32_t i = 0; i < COUNT(measures); i++)
+        if (str_eq(measures[i], resource))
+            return false;
+    return gpu_of_resource(resource) != 0;
 }
 
 uint32_t gpu_of_chart(const struct chart *chart)

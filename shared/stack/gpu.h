@@ -10,11 +10,13 @@
 enum gpu_vendor {
 #define GPU_VENDOR(id, name) GPU_##id,
 #define GPU_RESOURCE(vendor, name)
+#define GPU_MEASURE(name)
 #define GPU_PROVIDER(vendor, chart)
 #define GPU_LABEL(key)
 #include "stack/gpu_providers.def"
 #undef GPU_VENDOR
 #undef GPU_RESOURCE
+#undef GPU_MEASURE
 #undef GPU_PROVIDER
 #undef GPU_LABEL
     GPU_VENDOR_COUNT
@@ -24,6 +26,8 @@ const char *gpu_vendor_name(enum gpu_vendor vendor);
 
 /* The vendor's bit, or 0. */
 uint32_t gpu_of_resource(struct str resource);
+/* Whether it is GPUs, or parts of them, that the resource counts. */
+bool gpu_is_counted(struct str resource);
 uint32_t gpu_of_chart(const struct chart *chart); /* that it provides */
 /* Whether a selector lets only clusters with GPUs pass. */
 bool gpu_is_demanded(const struct label_selector *selector);

@@ -22,7 +22,7 @@ void stack_find(const struct stack *stack, const struct facts *facts, struct pro
     validate_stacks(stack, facts, &findings);
     validate_targets(stack, facts, &findings);
     validate_overlap(stack, facts, &findings);
-    validate_gpu(stack, graph, &findings);
+    validate_gpu(stack, graph, facts, &findings);
     if (facts->policies)
         policy_set_judge(facts->policies, stack, problems);
 }

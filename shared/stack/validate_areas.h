@@ -23,6 +23,7 @@ bool validate_selector(const struct label_selector *selector, const struct path 
 /* What other Stacks claim too, as far as the facts tell. */
 void validate_overlap(const struct stack *stack, const struct facts *facts,
                       struct findings *findings);
-void validate_gpu(const struct stack *stack, const struct graph *graph, struct findings *findings);
+void validate_gpu(const struct stack *stack, const struct graph *graph, const struct facts *facts,
+                  struct findings *findings);
 
 #endif

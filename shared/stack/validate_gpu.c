@@ -1,12 +1,13 @@
-/* validate_gpu.c: who asks for GPUs, and who provides them, as far as the Stack itself says.
+/* validate_gpu.c: who asks for GPUs, and who provides them: a chart of the Stack, or the clusters
+ * that it goes to, as far as their inventories tell.
  *
- * What the clusters offer today is not known here (design: the inventory is a later fact), so what
- * may be there already is only warned about. What the Stack could order right and does not is
- * refused. Values of ConfigMaps and Secrets are not seen either; nothing is concluded from that. */
+ * What the clusters may have already, or get from another Stack, is only warned about. What the
+ * Stack could order right and does not is refused. Values of ConfigMaps and Secrets are not seen;
+ * nothing is concluded from that. Whether it fits: validate_fit.c. */
 #include "stack/validate_areas.h"
 
 #include "base/map.h"
-#include "stack/gpu.h"
+#include "stack/gpu_offer.h"
 
 struct gpu_chart {
     uint32_t needs;    /* vendors */
@@ -89,8 +90,37 @@ static uint32_t find_provider(const struct stack_spec *spec, const struct gpu_ch
     return UINT32_MAX;
 }
 
+/* Nothing in the Stack provides it: do the clusters, all of them? */
+static void check_offer(struct gpu_chart chart, struct str name, enum gpu_vendor vendor,
+                        const struct fact_clusters *clusters, struct findings *findings)
+{
+    struct gpu_telling without = gpu_telling_new(findings->arena);
+    /* The place is rendered already: a path of one link carries it as it is. */
+    struct path at = path_field(NULL, chart.field);
+    bool unknown = clusters->count == 0;
+
+    for (uint32_t i = 0; i < clusters->count; i++) {
+        const struct inventory *inventory = gpu_inventory(&clusters->items[i]);
+
+        if (!inventory)
+            unknown = true;
+        else if (!(gpu_offered(inventory) >> vendor & 1))
+            gpu_tell(&without, finding_shown(findings, clusters->items[i].id));
+    }
+    if (without.count)
+        finding_add(findings, RULE_GPU_NO_PROVIDER, CAUSE_VALUE_NOT_FOUND, &at, STR(""),
+                    "'%.*s' needs %s GPUs, no chart of this Stack provides them, and no node "
+                    "offers any today on %.*s",
+                    STR_ARG(name), gpu_vendor_name(vendor), STR_ARG(gpu_told(&without)));
+    else if (unknown)
+        finding_add(findings, RULE_GPU_NO_PROVIDER, CAUSE_VALUE_NOT_FOUND, &at, STR(""),
+                    "'%.*s' needs %s GPUs, and no chart of this Stack provides them", STR_ARG(name),
+                    gpu_vendor_name(vendor));
+}
+
 static void check_vendor(const struct stack_spec *spec, const struct gpu_chart *charts,
-                         uint32_t chart, enum gpu_vendor vendor, struct findings *findings)
+                         uint32_t chart, enum gpu_vendor vendor,
+                         const struct fact_clusters *clusters, struct findings *findings)
 {
     struct path at = path_field(NULL, STR("spec"));
     struct path list = path_field(&at, STR("charts"));
@@ -100,12 +130,7 @@ static void check_vendor(const struct stack_spec *spec, const struct gpu_chart *
     struct str name = finding_shown(findings, spec->charts.items[chart].name);
 
     if (provider == UINT32_MAX) {
-        /* The place is rendered already: a path of one link carries it as it is. */
-        struct path need_at = path_field(NULL, charts[chart].field);
-
-        finding_add(findings, RULE_GPU_NO_PROVIDER, CAUSE_VALUE_NOT_FOUND, &need_at, STR(""),
-                    "'%.*s' needs %s GPUs, and no chart of this Stack provides them", STR_ARG(name),
-                    gpu_vendor_name(vendor));
+        check_offer(charts[chart], name, vendor, clusters, findings);
         return;
     }
 
@@ -140,7 +165,39 @@ static void check_demand(const struct stack_spec *spec, const struct gpu_chart *
                        : "demands clusters with GPUs, but no chart requests or provides one");
 }
 
-void validate_gpu(const struct stack *stack, const struct graph *graph, struct findings *findings)
+static struct str field_of(void *context, uint32_t chart)
+{
+    return ((const struct gpu_chart *)context)[chart].field;
+}
+
+/* The clusters, only for a Stack that asks something of them. */
+static void check_needs(const struct stack *stack, const struct facts *facts,
+                        struct gpu_chart *charts, struct findings *findings)
+{
+    const struct stack_spec *spec = &stack->spec;
+    struct fact_clusters clusters;
+    uint32_t needs = 0;
+    uint32_t provides = 0;
+
+    for (uint32_t i = 0; i < spec->charts.count; i++) {
+        needs |= charts[i].needs;
+        provides |= charts[i].provides;
+    }
+    if (!needs)
+        return;
+    clusters = gpu_clusters(findings->arena, stack, facts);
+    for (uint32_t i = 0; i < spec->charts.count; i++) {
+        uint32_t open = charts[i].needs & ~(charts[i].provides | charts[i].awaits);
+
+        for (int vendor = 0; open >> vendor; vendor++)
+            if (open >> vendor & 1)
+                check_vendor(spec, charts, i, (enum gpu_vendor)vendor, &clusters, findings);
+    }
+    validate_fit(stack, facts, &clusters, provides, field_of, charts, findings);
+}
+
+void validate_gpu(const struct stack *stack, const struct graph *graph, const struct facts *facts,
+                  struct findings *findings)
 {
     const struct stack_spec *spec = &stack->spec;
     struct path at = path_field(NULL, STR("spec"));
@@ -148,12 +205,6 @@ void validate_gpu(const struct stack *stack, const struct graph *graph, struct f
 
     for (int vendor = 0; vendor < GPU_VENDOR_COUNT; vendor++)
         spread(graph, charts, spec->charts.count, 1U << vendor, findings->arena);
-    for (uint32_t i = 0; i < spec->charts.count; i++) {
-        uint32_t open = charts[i].needs & ~(charts[i].provides | charts[i].awaits);
-
-        for (int vendor = 0; open >> vendor; vendor++)
-            if (open >> vendor & 1)
-                check_vendor(spec, charts, i, (enum gpu_vendor)vendor, findings);
-    }
+    check_needs(stack, facts, charts, findings);
     check_demand(spec, charts, &at, findings);
 }

@@ -61,7 +61,8 @@ void review_world_begin(struct review_world *world, struct arena *arena)
                                    .clusters = fact_clusters_new(arena, 2),
                                    .stacks = { .get = get_stack } };
     fact_clusters_push(&world->facts.clusters,
-                       (struct fact_cluster){ STR("c-m-gpu01"), STR("gpu01"), labels, true, false });
+                       (struct fact_cluster){ .id = STR("c-m-gpu01"), .display_name = STR("gpu01"),
+                                             .labels = labels, .ready = true });
     world->severities = rule_severities_default();
     world->context = (struct review_context){ .facts = &world->facts,
                                                .severities = &world->severities,

@@ -80,11 +80,13 @@ const struct table_entry table_entries[] = {
 #undef ACTION
 #define GPU_VENDOR(id, name) { "gpu vendors", name, NULL, false },
 #define GPU_RESOURCE(vendor, name) { "gpu resources", name, NULL, false },
+#define GPU_MEASURE(name) { "gpu measures", name, NULL, false },
 #define GPU_PROVIDER(vendor, chart) { "gpu providers", chart, NULL, false },
 #define GPU_LABEL(key) { "gpu labels", key, NULL, false },
 #include "stack/gpu_providers.def"
 #undef GPU_VENDOR
 #undef GPU_RESOURCE
+#undef GPU_MEASURE
 #undef GPU_PROVIDER
 #undef GPU_LABEL
 #define ROUTE(method, path, body_max, handler, label)                                              \

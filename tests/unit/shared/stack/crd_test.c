@@ -3,21 +3,30 @@
 #include "support/rows.h"
 
 #include "stack/crd.h"
+#include "stack/inventory.h"
 #include "stack/status.h"
 #include "support/stack_builder.h"
 #include "text/yaml.h"
 
-static struct json crd(struct arena *arena)
+static struct json crd_of(struct arena *arena, const char *kind)
 {
+    const struct crd *crd = crds;
     struct strbuf text = strbuf_new(arena, 65536);
     struct yaml_documents documents;
     struct error err = { 0 };
 
-    crd_write(&crds[0], &text);
+    while (strcmp(crd->kind, kind) != 0)
+        crd++;
+    crd_write(crd, &text);
     if (yaml_read(arena, strbuf_str(&text), &documents, &err) != 0)
         fail_msg("%s", err.text);
     rows_expect_int("one document", documents.count, 1);
     return test_json(arena, documents.items[0].json);
+}
+
+static struct json crd(struct arena *arena)
+{
+    return crd_of(arena, "Stack");
 }
 
 static struct json first(struct json list)
@@ -91,6 +100,27 @@ static void a_full_status_is_kept(void **state)
     expect_kept(written, json_walk(schema_of(crd(arena)), "properties", "status", NULL), STR("status"));
 }
 
+static void a_full_inventory_is_kept(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct inventory inventory = inventory_new(arena);
+    struct inventory_promise promise = { STR("a/b"), inventory_amounts_new(arena, 1) };
+
+    (void)state;
+    inventory.display_name = STR("frankfurt");
+    inventory.labels = test_json(arena, STR("{\"env\":\"prod\"}"));
+    inventory.known = true;
+    inventory.promises_omitted = 1;
+    inventory_amounts_push(&promise.amounts, (struct inventory_amount){ STR("amd.com/gpu"), 1 });
+    inventory_add_node(&inventory, STR("ro amd.com/gpu=2"));
+    inventory_add_promise(&inventory, &promise);
+
+    struct json written = test_json(arena, inventory_status(arena, &inventory, (struct json){ NULL, 0 }, 5000));
+
+    expect_kept(written, json_walk(schema_of(crd_of(arena, "ClusterInventory")), "properties", "status", NULL),
+                STR("status"));
+}
+
 /* Structural: a type everywhere; described everywhere; defaults only beside properties. */
 static uint32_t expect_structural(struct json schema, struct str at, bool described)
 {
@@ -155,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_status_is_kept),
+        cmocka_unit_test(a_full_inventory_is_kept),
         cmocka_unit_test(the_schema_is_structural),
         cmocka_unit_test(columns_are_what_people_ask_for),
         cmocka_unit_test(a_rule_of_the_definition_says_what_admission_always_denies),

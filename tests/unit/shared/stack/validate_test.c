@@ -451,10 +451,10 @@ static void every_rule_has_a_row(void **state)
     for (int i = 0; i < RULE_COUNT; i++) {
         const char *name = rule_of((enum rule_id)i)->name;
         static const char *const elsewhere[] = { /* decode_test.c, judge_test.c for the label,
-                                                  * overlap_test.c */
+                                                  * overlap_test.c, fit_test.c */
             "shape.kind", "shape.required", "shape.type", "shape.unknown-field", "shape.enum",
             "shape.bounds", "shape.duration", "shape.env-label",
-            "overlap.today", "overlap.possible" };
+            "overlap.today", "overlap.possible", "gpu.fit", "gpu.busy", "gpu.unknown" };
         const char *area = rule_of((enum rule_id)i)->area;
         /* policy_test.c and record_test.c have those of their areas */
         bool known = strcmp(area, "policy") == 0 || strcmp(area, "who") == 0;

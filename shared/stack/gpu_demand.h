@@ -1,0 +1,29 @@
+/* gpu_demand.h: how many GPUs a Stack asks of one cluster. Internal to stack/ and for the
+ * controller's inventories. Pure.
+ *
+ * Summed over charts, with the overrides of that cluster laid over: what each map of limits asks
+ * for (of requests, where limits do not say), times the replicas that are nearest to it: the
+ * number `replicas` or `replicaCount` of the map that holds it, or of one around that; else one. A
+ * part that is switched off (`enabled: false`) asks for nothing, nor does a chart that is skipped.
+ * Values of ConfigMaps and Secrets are not seen, so it is the least that the Stack asks for. */
+#ifndef HERD_STACK_GPU_DEMAND_H
+#define HERD_STACK_GPU_DEMAND_H
+
+#include "stack/stack.h"
+
+struct gpu_ask {
+    struct str resource;
+    int64_t total;
+    int64_t pod;        /* the most that one pod asks for */
+    uint32_t chart;     /* the first that asks */
+    uint32_t pod_chart; /* whose pod that is */
+};
+LIST_DEFINE(gpu_asks, struct gpu_ask)
+
+/* Where these overrides (indexes into spec.overrides, in order) apply. Sorted by resource. */
+struct gpu_asks gpu_demand(struct arena *arena, const struct stack *stack,
+                           const struct u32_list *overrides);
+/* GPUs and parts of them in all, of all vendors. */
+int64_t gpu_asks_total(const struct gpu_asks *asks);
+
+#endif

@@ -1,0 +1,79 @@
+/* inventory.h: what a cluster has to give, and whom it is promised to: a ClusterInventory
+ * (herd.suse.com/v1, cluster-scoped, named by Rancher's id of the cluster).
+ *
+ * The controller makes it of the cluster's nodes and of the Stacks that go there; the webhook and
+ * the offline review judge by it. It has no spec: nobody but the controller has anything to say in
+ * it. Only GPU resources are counted (gpu_providers.def). An inventory that does not know its
+ * nodes says nothing of them: unknown is never zero.
+ *
+ * Pure. Strings borrow from what was read; lists live in the arena. */
+#ifndef HERD_STACK_INVENTORY_H
+#define HERD_STACK_INVENTORY_H
+
+#include "base/list.h"
+#include "kube/resource.h"
+#include "text/json.h"
+
+extern const struct kube_resource inventory_resource;
+
+/* Of one resource, on one cluster. */
+struct inventory_figures {
+    struct str resource;
+    int64_t allocatable;  /* on all nodes together */
+    int64_t schedulable;  /* on those that are ready and take new pods */
+    int64_t largest_node; /* the most that one node has */
+    int64_t promised;     /* to Stacks, listed in `promises` or not */
+};
+LIST_DEFINE(inventory_figures_list, struct inventory_figures)
+
+struct inventory_amount {
+    struct str resource;
+    int64_t count;
+};
+LIST_DEFINE(inventory_amounts, struct inventory_amount)
+
+struct inventory_promise {
+    struct str stack; /* namespace/name */
+    struct inventory_amounts amounts;
+};
+LIST_DEFINE(inventory_promises, struct inventory_promise)
+
+struct inventory {
+    struct str display_name;
+    bool ready;         /* as Rancher has it */
+    struct json labels; /* an object, or absent */
+    bool known;         /* the nodes were read; else only promises stand below */
+    struct str reason;  /* of the condition Observed; "" = nothing was written yet */
+    struct str message;
+    int64_t nodes;
+    int64_t ready_nodes;
+    struct inventory_figures_list figures; /* sorted by resource */
+    struct inventory_promises promises;    /* sorted by Stack */
+    uint32_t promises_omitted;
+};
+
+/* Nothing known and nothing promised. */
+struct inventory inventory_new(struct arena *arena);
+
+/* What is kept of a Node: as many bytes as its GPUs need. Then count it in. */
+void inventory_keep_node(struct json node, struct strbuf *kept);
+void inventory_add_node(struct inventory *inventory, struct str kept);
+/* What a Stack asks for; Stacks in the order of their keys. Beyond LIMIT_INVENTORY_PROMISES one is
+ * counted and not listed. */
+void inventory_add_promise(struct inventory *inventory, const struct inventory_promise *promise);
+
+/* NULL: no node offers it and nobody asks for it. */
+const struct inventory_figures *inventory_find(const struct inventory *inventory,
+                                               struct str resource);
+/* What of `resource` is promised to the Stack, as far as it is listed. */
+int64_t inventory_promised_to(const struct inventory *inventory, struct str stack,
+                              struct str resource);
+
+/* The status as JSON if it differs in anything from `before` (a status, or absent), else "".
+ * `now_ms` (wall) is what it says of when. Equal inventories give equal bytes. */
+struct str inventory_status(struct arena *arena, const struct inventory *inventory,
+                            struct json before, int64_t now_ms);
+/* Of a ClusterInventory; whatever stands there is read as far as it makes sense. */
+struct inventory inventory_read(struct arena *arena, struct json object);
+
+#endif

@@ -1,0 +1,250 @@
+/* validate_fit.c: does what a Stack asks for fit the clusters that it goes to?
+ *
+ * Asked of clusters whose inventory is known (inventory.h); an unknown one is a third answer, told
+ * once for the Stack. More than a cluster has is refused: no pod of it can ever start there. What
+ * it has but does not have left today is only warned about, with the Stacks that it is promised
+ * to; the Stack's own promise is not in its own way. Where no node offers anything of a vendor
+ * there may be no device plugin yet, which is gpu.no-provider's to tell, or the Stack's own chart
+ * to bring.
+ *
+ * Clusters to which the same overrides apply are asked for the same, so the demand is summed up
+ * once for each such group. Linear in values and clusters. */
+#include "stack/gpu_offer.h"
+
+#include "base/map.h"
+#include "stack/gpu_demand.h"
+#include "stack/release.h"
+
+struct fit {
+    struct arena *arena;
+    const struct stack *stack;
+    struct findings *findings;
+    struct str self; /* namespace/name */
+    uint32_t provides;
+    gpu_field_of *field_of;
+    void *context;
+    struct gpu_telling unknown;
+    uint32_t unknown_chart; /* the first that asks there */
+};
+
+/* Clusters that are asked for the same. */
+struct fit_group {
+    struct u32_list overrides;
+    struct u32_list clusters;
+};
+LIST_DEFINE(fit_groups, struct fit_group)
+
+static struct fit_groups group_clusters(struct fit *f, const struct fact_clusters *clusters)
+{
+    struct override_matcher *matcher = override_matcher_new(f->arena, f->stack);
+    struct map *numbers = map_new(f->arena, 4);
+    struct fit_groups groups = fit_groups_new(f->arena, 4);
+
+    for (uint32_t i = 0; i < clusters->count; i++) {
+        const struct fact_cluster *cluster = &clusters->items[i];
+        struct fit_group group = { override_matcher_on(matcher, f->arena, cluster->id,
+                                                       cluster->labels),
+                                   u32_list_new(f->arena, 0) };
+        struct str key = str_make((const char *)group.overrides.items,
+                                  group.overrides.count * sizeof(uint32_t));
+        uintptr_t number = (uintptr_t)map_get(numbers, key);
+
+        if (!number) {
+            fit_groups_push(&groups, group);
+            number = groups.count;
+            map_put(numbers, key, (void *)number);
+        }
+        u32_list_push(&groups.items[number - 1].clusters, i);
+    }
+    return groups;
+}
+
+/* --- one resource on one cluster --- */
+
+/* What it offers of the same vendor instead: "8 nvidia.com/gpu", or "none". */
+static struct str offered_instead(const struct fit *f, const struct inventory *inventory,
+                                  struct str resource)
+{
+    uint32_t vendor = gpu_of_resource(resource);
+    struct gpu_telling others = gpu_telling_new(f->arena);
+
+    for (uint32_t i = 0; i < inventory->figures.count; i++) {
+        const struct inventory_figures *figures = &inventory->figures.items[i];
+
+        if (figures->allocatable > 0 && gpu_of_resource(figures->resource) == vendor)
+            gpu_tell(&others, str_fmt(f->arena, "%lld %.*s", (long long)figures->allocatable,
+                                      STR_ARG(finding_shown(f->findings, figures->resource))));
+    }
+    return gpu_told(&others);
+}
+
+/* "6 are promised to default/rag and 1 other, 2 are on nodes that take no pods now" */
+static struct str why_busy(const struct fit *f, const struct inventory *inventory,
+                           const struct inventory_figures *figures, int64_t promised)
+{
+    struct gpu_telling stacks = gpu_telling_new(f->arena);
+    struct strbuf out = strbuf_new(f->arena, 64);
+    int64_t closed = figures->allocatable - figures->schedulable;
+
+    for (uint32_t i = 0; i < inventory->promises.count; i++) {
+        struct str stack = inventory->promises.items[i].stack;
+
+        if (!str_eq(stack, f->self) &&
+            inventory_promised_to(inventory, stack, figures->resource) > 0)
+            gpu_tell(&stacks, finding_shown(f->findings, stack));
+    }
+    if (promised)
+        strbuf_fmt(&out, "%lld promised to %.*s", (long long)promised,
+                   STR_ARG(gpu_told(&stacks)));
+    if (closed > 0)
+        strbuf_fmt(&out, "%s%lld on nodes that take no pods now", out.len ? ", " : "",
+                   (long long)closed);
+    return strbuf_str(&out);
+}
+
+/* Of others, as far as they are listed: what is not listed may be the Stack's own. */
+static int64_t promised_to_others(const struct fit *f, const struct inventory *inventory,
+                                  const struct inventory_figures *figures)
+{
+    int64_t others = figures->promised;
+
+    if (!inventory->promises_omitted)
+        return others - inventory_promised_to(inventory, f->self, figures->resource);
+    others = 0;
+    for (uint32_t i = 0; i < inventory->promises.count; i++)
+        if (!str_eq(inventory->promises.items[i].stack, f->self))
+            others += inventory_promised_to(inventory, inventory->promises.items[i].stack,
+                                            figures->resource);
+    return others;
+}
+
+struct fit_tellings {
+    struct gpu_telling total; /* clusters that have too few */
+    struct gpu_telling pod;   /* clusters whose nodes do */
+    struct gpu_telling busy;
+};
+
+static void judge_absent(struct fit *f, const struct gpu_ask *ask,
+                         const struct fact_cluster *cluster, struct str id,
+                         struct fit_tellings *tell)
+{
+    const struct inventory *inventory = gpu_inventory(cluster);
+    uint32_t vendor = gpu_of_resource(ask->resource);
+
+    if (!(f->provides & vendor) && gpu_offered(inventory) & vendor)
+        gpu_tell(&tell->total,
+                 str_fmt(f->arena, "%.*s has none (but %.*s)", STR_ARG(id),
+                         STR_ARG(offered_instead(f, inventory, ask->resource))));
+}
+
+static void judge_on(struct fit *f, const struct gpu_ask *ask, const struct fact_cluster *cluster,
+                     struct fit_tellings *tell)
+{
+    const struct inventory *inventory = gpu_inventory(cluster);
+    const struct inventory_figures *figures = inventory_find(inventory, ask->resource);
+    struct str id = finding_shown(f->findings, cluster->id);
+    int64_t promised;
+
+    if (!figures || figures->allocatable == 0) {
+        judge_absent(f, ask, cluster, id, tell);
+        return;
+    }
+    promised = promised_to_others(f, inventory, figures);
+    if (ask->total > figures->allocatable)
+        gpu_tell(&tell->total, str_fmt(f->arena, "%.*s has %lld", STR_ARG(id),
+                                       (long long)figures->allocatable));
+    else if (ask->pod > figures->largest_node)
+        gpu_tell(&tell->pod, str_fmt(f->arena, "of %.*s has more than %lld", STR_ARG(id),
+                                     (long long)figures->largest_node));
+    else if (ask->total > figures->schedulable - promised)
+        gpu_tell(&tell->busy, str_fmt(f->arena, "%.*s has %lld: %.*s", STR_ARG(id),
+                                      (long long)figures->allocatable,
+                                      STR_ARG(why_busy(f, inventory, figures, promised))));
+}
+
+/* --- findings --- */
+
+static void add(struct fit *f, enum rule_id rule, uint32_t chart, struct str message)
+{
+    struct path at = path_field(NULL, f->field_of(f->context, chart));
+
+    finding_add(f->findings, rule, CAUSE_VALUE_INVALID, &at, STR(""), "%.*s", STR_ARG(message));
+}
+
+static void tell_ask(struct fit *f, const struct gpu_ask *ask, struct fit_tellings *tell)
+{
+    struct str resource = finding_shown(f->findings, ask->resource);
+
+    if (tell->total.count)
+        add(f, RULE_GPU_FIT, ask->chart,
+            str_fmt(f->arena, "the Stack asks each cluster for %lld %.*s; %.*s",
+                    (long long)ask->total, STR_ARG(resource), STR_ARG(gpu_told(&tell->total))));
+    if (tell->pod.count)
+        add(f, RULE_GPU_FIT, ask->pod_chart,
+            str_fmt(f->arena, "one pod asks for %lld %.*s, and no node %.*s", (long long)ask->pod,
+                    STR_ARG(resource), STR_ARG(gpu_told(&tell->pod))));
+    if (tell->busy.count)
+        add(f, RULE_GPU_BUSY, ask->chart,
+            str_fmt(f->arena, "the Stack asks each cluster for %lld %.*s; %.*s",
+                    (long long)ask->total, STR_ARG(resource), STR_ARG(gpu_told(&tell->busy))));
+}
+
+static void note_unknown(struct fit *f, const struct gpu_asks *asks,
+                         const struct fact_cluster *cluster)
+{
+    struct str why = cluster->inventory ? cluster->inventory->reason : STR("");
+    struct str id = finding_shown(f->findings, cluster->id);
+
+    if (!f->unknown.count)
+        f->unknown_chart = asks->items[0].chart;
+    gpu_tell(&f->unknown, why.len ? str_fmt(f->arena, "%.*s (%.*s)", STR_ARG(id),
+                                            STR_ARG(finding_shown(f->findings, why)))
+                                  : id);
+}
+
+static void judge_group(struct fit *f, const struct fit_group *group,
+                        const struct fact_clusters *clusters)
+{
+    struct gpu_asks asks = gpu_demand(f->arena, f->stack, &group->overrides);
+
+    for (uint32_t i = 0; i < asks.count; i++) {
+        struct fit_tellings tell = { gpu_telling_new(f->arena), gpu_telling_new(f->arena),
+                                     gpu_telling_new(f->arena) };
+
+        for (uint32_t k = 0; k < group->clusters.count; k++) {
+            const struct fact_cluster *cluster = &clusters->items[group->clusters.items[k]];
+
+            if (gpu_inventory(cluster))
+                judge_on(f, &asks.items[i], cluster, &tell);
+            else if (i == 0)
+                note_unknown(f, &asks, cluster);
+        }
+        tell_ask(f, &asks.items[i], &tell);
+    }
+}
+
+void validate_fit(const struct stack *stack, const struct facts *facts,
+                  const struct fact_clusters *clusters, uint32_t provides, gpu_field_of *field_of,
+                  void *context, struct findings *findings)
+{
+    struct fit f = { .arena = findings->arena,
+                     .stack = stack,
+                     .findings = findings,
+                     .self = str_fmt(findings->arena, "%.*s/%.*s", STR_ARG(stack->meta.namespace_),
+                                     STR_ARG(stack->meta.name)),
+                     .provides = provides,
+                     .field_of = field_of,
+                     .context = context,
+                     .unknown = gpu_telling_new(findings->arena) };
+    struct fit_groups groups;
+
+    if (!facts->inventories_kept)
+        return;
+    groups = group_clusters(&f, clusters);
+    for (uint32_t i = 0; i < groups.count; i++)
+        judge_group(&f, &groups.items[i], clusters);
+    if (f.unknown.count)
+        add(&f, RULE_GPU_UNKNOWN, f.unknown_chart,
+            str_fmt(f.arena, "what GPUs there are is not known today of %.*s",
+                    STR_ARG(gpu_told(&f.unknown))));
+}

@@ -1,0 +1,159 @@
+/* fit_test.c: whether what a Stack asks for fits the clusters that it goes to. */
+#include "support/rows.h"
+
+#include "stack/inventory.h"
+#include "support/stack_builder.h"
+
+#define CHART(name, more) "{\"name\":\"" name "\",\"repo\":\"https://x.io\",\"version\":\"1.0.0\"" more "}"
+#define VALUES(inline) ",\"values\":{\"inline\":" inline "}"
+#define ASKS(count) CHART("db", VALUES("{\"limits\":{\"nvidia.com/gpu\":" count "}}"))
+#define TIMES(count, replicas) CHART("db", VALUES("{\"replicas\":" replicas ",\"limits\":{\"nvidia.com/gpu\":" count "}}"))
+#define ASKS_OF(resource, count) CHART("db", VALUES("{\"limits\":{\"" resource "\":" count "}}"))
+#define IDS(ids) "{\"clusterIds\":[" ids "]}"
+#define PROD "{\"selector\":{\"matchLabels\":{\"env\":\"prod\"}}}"
+#define AT "spec.charts[0].values.inline.limits[nvidia.com/gpu]"
+#define MIG "spec.charts[0].values.inline.limits[nvidia.com/mig-1g.5gb]"
+
+#define RESOURCE(name, allocatable, schedulable, node, promised)                                        \
+    "{\"name\":\"" name "\",\"allocatable\":" allocatable ",\"schedulable\":" schedulable               \
+    ",\"largestNode\":" node ",\"promised\":" promised "}"
+#define PROMISE(stack, count) "{\"stack\":\"" stack "\",\"resources\":{\"nvidia.com/gpu\":" count "}}"
+#define KNOWN ",\"conditions\":[{\"type\":\"Observed\",\"status\":\"True\",\"reason\":\"NodesRead\"}]"
+#define UNKNOWN ",\"conditions\":[{\"type\":\"Observed\",\"status\":\"Unknown\",\"reason\":\"Disconnected\"}]"
+
+/* c-big is prod, c-busy and c-cordoned are not; all but c-big-2 have 8 GPUs, c-big on two nodes. */
+static const struct {
+    const char *id, *labels, *status;
+} clusters[] = {
+    { "c-big", "{\"env\":\"prod\"}", "\"resources\":[" RESOURCE("nvidia.com/gpu", "8", "8", "4", "0") "]" KNOWN },
+    { "c-big-2", "{\"env\":\"prod\"}", "\"resources\":[" RESOURCE("nvidia.com/gpu", "2", "2", "2", "0") "]" KNOWN },
+    { "c-busy", "{}", "\"resources\":[" RESOURCE("nvidia.com/gpu", "8", "8", "8", "6") "],\"promises\":["
+      PROMISE("default/shop", "1") "," PROMISE("ml/train", "2") "," PROMISE("team/rag", "3") "]" KNOWN },
+    { "c-crowd", "{}", "\"resources\":[" RESOURCE("nvidia.com/gpu", "8", "8", "8", "9") "],\"promises\":["
+      PROMISE("ml/train", "3") "],\"promisesOmitted\":2" KNOWN },
+    { "c-cordoned", "{}", "\"resources\":[" RESOURCE("nvidia.com/gpu", "8", "2", "8", "0") "]" KNOWN },
+    { "c-amd", "{}", "\"resources\":[" RESOURCE("amd.com/gpu", "2", "2", "2", "0") "]" KNOWN },
+    { "c-plain", "{}", "\"resources\":[]" KNOWN },
+    { "c-asked", "{}", "\"resources\":[{\"name\":\"nvidia.com/gpu\",\"promised\":4}]" KNOWN },
+    { "c-far", "{}", "\"resources\":[]" UNKNOWN },
+    { "c-new", "{}", NULL },
+};
+
+static const struct row {
+    const char *says;
+    const char *targets;
+    const char *charts;
+    const char *spec; /* further members, NULL: none */
+    const char *found;
+    const char *message; /* part of the first finding's; NULL: not looked at */
+} rows[] = {
+    { "it fits", IDS("\"c-big\""), ASKS("4"), NULL, "", NULL },
+    { "to the last one", IDS("\"c-big\""), TIMES("4", "2"), NULL, "", NULL },
+    { "one more does not", IDS("\"c-big\""), TIMES("3", "3"), NULL, "!gpu.fit " AT,
+      "the Stack asks each cluster for 9 nvidia.com/gpu; c-big has 8; ask for fewer GPUs or replicas" },
+    { "one pod for more than any node has", IDS("\"c-big\""), ASKS("5"), NULL, "!gpu.fit " AT,
+      "one pod asks for 5 nvidia.com/gpu, and no node of c-big has more than 4" },
+    { "charts are summed", IDS("\"c-big-2\""), ASKS("1") "," CHART("x", VALUES("{\"limits\":{\"nvidia.com/gpu\":2}}")), NULL, "!gpu.fit " AT,
+      "for 3 nvidia.com/gpu; c-big-2 has 2" },
+    { "of a selector each cluster counts", PROD, ASKS("4"), NULL, "!gpu.fit " AT, "for 4 nvidia.com/gpu; c-big-2 has 2;" },
+    { "many are told", IDS("\"c-crowd\",\"c-busy\",\"c-big\",\"c-big-2\",\"c-cordoned\""), TIMES("1", "9"), NULL, "!gpu.fit " AT,
+      "c-big has 8, c-big-2 has 2, c-busy has 8 and 2 more;" },
+    { "an override counts where it applies", IDS("\"c-big\",\"c-big-2\""), ASKS("4"),
+      "\"overrides\":[{\"clusterIds\":[\"c-big-2\"],\"charts\":[{\"name\":\"db\",\"values\":{\"limits\":{\"nvidia.com/gpu\":2}}}]}]", "", NULL },
+    { "and may ask for too much", IDS("\"c-big\",\"c-big-2\""), ASKS("2"),
+      "\"overrides\":[{\"clusterIds\":[\"c-big-2\"],\"charts\":[{\"name\":\"db\",\"values\":{\"replicas\":2}}]}]", "!gpu.fit " AT, "4 nvidia.com/gpu; c-big-2 has 2" },
+    { "or leave the chart out", IDS("\"c-big\",\"c-big-2\""), ASKS("4") "," CHART("x", ""),
+      "\"overrides\":[{\"clusterIds\":[\"c-big-2\"],\"charts\":[{\"name\":\"db\",\"skip\":true}]}]", "", NULL },
+    { "slices that no node offers, although whole ones are there", IDS("\"c-big\""), ASKS_OF("nvidia.com/mig-1g.5gb", "1"), NULL, "!gpu.fit " MIG,
+      "for 1 nvidia.com/mig-1g.5gb; c-big has none (but 8 nvidia.com/gpu)" },
+    { "unless the Stack brings what offers them", IDS("\"c-big\""), CHART("db", VALUES("{\"limits\":{\"nvidia.com/mig-1g.5gb\":1}}") ",\"dependsOn\":[\"gpu-operator\"]") "," CHART("gpu-operator", ""),
+      NULL, "", NULL },
+    { "its own promise is not in its way", IDS("\"c-busy\""), ASKS("3"), NULL, "", NULL },
+    { "what is promised to others is", IDS("\"c-busy\""), ASKS("4"), NULL, "gpu.busy " AT,
+      "for 4 nvidia.com/gpu; c-busy has 8: 5 promised to ml/train, team/rag; wait until they are free" },
+    { "a promise that is not listed may be its own", IDS("\"c-crowd\""), ASKS("5"), NULL, "", NULL },
+    { "those that are listed count", IDS("\"c-crowd\""), ASKS("6"), NULL, "gpu.busy " AT, "c-crowd has 8: 3 promised to ml/train" },
+    { "nodes that take no pods", IDS("\"c-cordoned\""), ASKS("3"), NULL, "gpu.busy " AT, "c-cordoned has 8: 6 on nodes that take no pods now" },
+    { "no GPUs of that vendor", IDS("\"c-amd\",\"c-big\""), ASKS("1"), NULL, "gpu.no-provider " AT,
+      "'db' needs NVIDIA GPUs, no chart of this Stack provides them, and no node offers any today on c-amd" },
+    { "no GPUs at all", IDS("\"c-plain\",\"c-amd\""), ASKS("1"), NULL, "gpu.no-provider " AT, "today on c-amd, c-plain" },
+    { "none, and promised all the same", IDS("\"c-asked\""), ASKS("1"), NULL, "gpu.no-provider " AT, NULL },
+    { "what the Stack brings is not missed", IDS("\"c-plain\""), CHART("db", VALUES("{\"limits\":{\"nvidia.com/gpu\":9}}") ",\"dependsOn\":[\"gpu-operator\"]") "," CHART("gpu-operator", ""),
+      NULL, "", NULL },
+    { "but what is there already counts", IDS("\"c-big\""), CHART("db", VALUES("{\"limits\":{\"nvidia.com/gpu\":9}}") ",\"dependsOn\":[\"gpu-operator\"]") "," CHART("gpu-operator", ""),
+      NULL, "!gpu.fit " AT, NULL },
+    { "an inventory that knows nothing", IDS("\"c-far\""), ASKS("1"), NULL, "gpu.no-provider " AT "; gpu.unknown " AT, NULL },
+    { "one that is not there is told once", IDS("\"c-new\",\"c-far\",\"c-big\""), CHART("gpu-operator", VALUES("{\"limits\":{\"nvidia.com/gpu\":1,\"amd.com/gpu\":1}}")), NULL,
+      "gpu.no-provider spec.charts[0].values.inline.limits[nvidia.com/gpu]; gpu.unknown spec.charts[0].values.inline.limits[nvidia.com/gpu]", NULL },
+    { "a Stack that asks for none hears of none", IDS("\"c-far\",\"c-plain\""), CHART("db", ""), NULL, "", NULL },
+    { "a cluster that Rancher does not know", IDS("\"c-big-3\""), ASKS("9"), NULL, "gpu.no-provider " AT "; targets.unknown-cluster spec.targets.clusterIds[0]", NULL },
+};
+
+static struct facts known_facts(struct arena *arena, bool kept)
+{
+    struct facts facts = { .clusters_known = true, .inventories_kept = kept, .clusters = fact_clusters_new(arena, 0) };
+
+    for (size_t i = 0; i < sizeof(clusters) / sizeof(clusters[0]); i++) {
+        struct inventory *inventory = NULL;
+
+        if (clusters[i].status) {
+            inventory = arena_new(arena, struct inventory);
+            *inventory = inventory_read(arena, test_json(arena, str_fmt(arena, "{\"status\":{%s}}", clusters[i].status)));
+        }
+        fact_clusters_push(&facts.clusters, (struct fact_cluster){ .id = str_of(clusters[i].id), .ready = true,
+                               .labels = test_json(arena, str_of(clusters[i].labels)), .inventory = kept ? inventory : NULL });
+    }
+    return facts;
+}
+
+static struct problems judged(struct arena *arena, const struct row *row, bool kept)
+{
+    struct stack_builder b = a_stack(arena);
+    struct facts facts = known_facts(arena, kept);
+    struct rule_severities severities = rule_severities_default();
+
+    b.name = STR("shop");
+    with_targets(&b, row->targets);
+    with_raw_chart(&b, row->charts);
+    if (row->spec)
+        with_spec(&b, row->spec);
+    return stack_judge(arena, stack_json(&b), (struct json){ NULL, 0 }, &facts, &severities).problems;
+}
+
+static void stacks_fit_or_do_not(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct problems problems = judged(arena, &rows[i], true);
+
+        rows_expect_str(rows[i].says, findings_text(arena, &problems), str_of(rows[i].found));
+        if (rows[i].message) {
+            const struct problem *first = &problems.list.items[0];
+            struct str words = str_fmt(arena, "%.*s; %.*s", STR_ARG(first->message), STR_ARG(first->way_out));
+
+            rows_expect(rows[i].says, str_find(words, str_of(rows[i].message), 0) >= 0, words.at);
+        }
+    }
+}
+
+static void where_nobody_writes_inventories_nothing_is_said(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct problems problems = judged(arena, &(struct row){ .targets = IDS("\"c-big\""), .charts = ASKS("100") }, false);
+
+    (void)state;
+    rows_expect_str("as ever", findings_text(arena, &problems), STR("gpu.no-provider " AT));
+    rows_expect_str("in the words of before", problems.list.items[0].message,
+                    STR("'db' needs NVIDIA GPUs, and no chart of this Stack provides them"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stacks_fit_or_do_not),
+        cmocka_unit_test(where_nobody_writes_inventories_nothing_is_said),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+/* inventory_test.c: nodes counted, a status written when it changes, read as far as it makes sense. */
+#include "support/rows.h"
+
+#include "base/limits.h"
+#include "stack/inventory.h"
+#include "support/stack_builder.h"
+
+#define NODE(ready, spec, allocatable)                                                                  \
+    "{\"spec\":{" spec "},\"status\":{\"allocatable\":{" allocatable "},\"conditions\":["                 \
+    "{\"type\":\"MemoryPressure\",\"status\":\"False\"},{\"type\":\"Ready\",\"status\":\"" ready "\"}]}}"
+
+static const struct {
+    const char *says, *node, *kept;
+} node_rows[] = {
+    { "a node with GPUs", NODE("True", "", "\"cpu\":\"32\",\"nvidia.com/gpu\":\"8\""), "ro nvidia.com/gpu=8" },
+    { "a number in place of a text", NODE("True", "", "\"nvidia.com/gpu\":8"), "ro nvidia.com/gpu=8" },
+    { "slices", NODE("True", "", "\"nvidia.com/gpu\":\"0\",\"nvidia.com/mig-1g.10gb\":\"7\""), "ro nvidia.com/mig-1g.10gb=7" },
+    { "cordoned", NODE("True", "\"unschedulable\":true", "\"amd.com/gpu\":\"4\""), "r amd.com/gpu=4" },
+    { "not ready", NODE("False", "", "\"amd.com/gpu\":\"4\""), " amd.com/gpu=4" },
+    { "not heard of", NODE("Unknown", "", "\"amd.com/gpu\":\"4\""), " amd.com/gpu=4" },
+    { "no quantity", NODE("True", "", "\"amd.com/gpu\":\"many\""), "ro" },
+    { "less than none", NODE("True", "", "\"amd.com/gpu\":\"-1\""), "ro" },
+    { "no node at all", "[]", "" },
+};
+
+static void nodes_are_kept(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(node_rows) / sizeof(node_rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct strbuf kept = strbuf_new(arena, 64);
+
+        inventory_keep_node(test_json(arena, str_of(node_rows[i].node)), &kept);
+        rows_expect_str(node_rows[i].says, strbuf_str(&kept), str_of(node_rows[i].kept));
+    }
+}
+
+/* Nodes by ';', promises "stack resource=count" by ';'. */
+static struct inventory an_inventory(struct arena *arena, const char *nodes, const char *promises)
+{
+    struct inventory inventory = inventory_new(arena);
+    struct str rest = str_of(nodes);
+    struct str one;
+
+    inventory.ready = inventory.known = true;
+    inventory.reason = STR("NodesRead");
+    inventory.message = STR("the nodes were read");
+    inventory.labels = test_json(arena, STR("{\"gpu\":\"true\",\"env\":\"prod\"}"));
+    while (rest.len && str_split(&rest, ';', &one))
+        inventory_add_node(&inventory, one);
+    rest = str_of(promises);
+    while (rest.len && str_split(&rest, ';', &one)) {
+        struct inventory_promise promise = { .amounts = inventory_amounts_new(arena, 1) };
+        struct inventory_amount amount = { .count = 0 };
+        uint64_t count = 0;
+
+        (void)str_split(&one, ' ', &promise.stack);
+        (void)str_split(&one, '=', &amount.resource);
+        (void)str_to_u64(one, &count);
+        amount.count = (int64_t)count;
+        inventory_amounts_push(&promise.amounts, amount);
+        inventory_add_promise(&inventory, &promise);
+    }
+    return inventory;
+}
+
+static struct json absent(void)
+{
+    return (struct json){ NULL, 0 };
+}
+
+static void a_status_is_written_whole(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct inventory inventory = an_inventory(
+        arena, "ro nvidia.com/gpu=8;r nvidia.com/gpu=4;;ro amd.com/gpu=1", "a/x nvidia.com/gpu=2;b/y nvidia.com/gpu=3");
+
+    (void)state;
+    rows_expect_str(
+        "all of it", inventory_status(arena, &inventory, absent(), 1700000000000),
+        STR("{\"ready\":true,\"labels\":{\"env\":\"prod\",\"gpu\":\"true\"},\"nodes\":4,\"readyNodes\":3,\"gpus\":13,"
+            "\"promisedGpus\":5,\"resources\":["
+            "{\"name\":\"amd.com/gpu\",\"allocatable\":1,\"schedulable\":1,\"largestNode\":1,\"promised\":0},"
+            "{\"name\":\"nvidia.com/gpu\",\"allocatable\":12,\"schedulable\":8,\"largestNode\":8,\"promised\":5}],"
+            "\"promises\":[{\"stack\":\"a/x\",\"resources\":{\"nvidia.com/gpu\":2}},"
+            "{\"stack\":\"b/y\",\"resources\":{\"nvidia.com/gpu\":3}}],"
+            "\"observedAt\":\"2023-11-14T22:13:20Z\",\"conditions\":[{\"type\":\"Observed\",\"status\":\"True\","
+            "\"lastTransitionTime\":\"2023-11-14T22:13:20Z\",\"reason\":\"NodesRead\",\"message\":\"the nodes were read\"}]}"));
+}
+
+static void unknown_is_never_zero(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct inventory inventory = an_inventory(arena, "ro nvidia.com/gpu=8", "a/x nvidia.com/gpu=2");
+    struct str status;
+
+    (void)state;
+    inventory.known = false;
+    inventory.reason = STR("Disconnected");
+    status = inventory_status(arena, &inventory, absent(), 0);
+    rows_expect("no nodes", str_find(status, STR("odes\":"), 0) < 0, status.at);
+    rows_expect("no GPUs", str_find(status, STR("\"gpus\""), 0) < 0, status.at);
+    rows_expect("nothing allocatable", str_find(status, STR("allocatable"), 0) < 0, status.at);
+    rows_expect("but what is promised", str_find(status, STR("\"promised\":2"), 0) > 0, status.at);
+    rows_expect("it says so", str_find(status, STR("\"status\":\"Unknown\""), 0) > 0, status.at);
+}
+
+static void nothing_is_written_when_nothing_changed(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct inventory inventory = an_inventory(arena, "ro nvidia.com/gpu=8", "a/x nvidia.com/gpu=2");
+    struct json before = test_json(arena, inventory_status(arena, &inventory, absent(), 1000));
+    struct inventory other = an_inventory(arena, "r nvidia.com/gpu=8", "a/x nvidia.com/gpu=2");
+
+    (void)state;
+    rows_expect_str("the same, later", inventory_status(arena, &inventory, before, 9000), STR(""));
+    rows_expect("a cordoned node", inventory_status(arena, &other, before, 9000).len > 0, "is written");
+    inventory.message = STR("other words");
+    rows_expect("other words", inventory_status(arena, &inventory, before, 9000).len > 0, "are written");
+    rows_expect("the first time", inventory_status(arena, &inventory, absent(), 0).len > 0, "is written");
+}
+
+static void what_is_read_is_what_was_written(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct inventory inventory = an_inventory(arena, "ro nvidia.com/gpu=8 amd.com/gpu=1;r", "a/x nvidia.com/gpu=2;b/y amd.com/gpu=1");
+    struct str status = inventory_status(arena, &inventory, absent(), 1000);
+    struct inventory read = inventory_read(arena, test_json(arena, str_fmt(arena, "{\"status\":%.*s}", STR_ARG(status))));
+
+    (void)state;
+    rows_expect_str("written again", inventory_status(arena, &read, absent(), 1000), status);
+    rows_expect_int("promised to a Stack", inventory_promised_to(&read, STR("b/y"), STR("amd.com/gpu")), 1);
+    rows_expect_int("of another resource", inventory_promised_to(&read, STR("b/y"), STR("nvidia.com/gpu")), 0);
+    rows_expect_int("to no Stack", inventory_promised_to(&read, STR("b/z"), STR("amd.com/gpu")), 0);
+    rows_expect("a resource that there is not", !inventory_find(&read, STR("gpu.intel.com/i915")), "is NULL");
+}
+
+static void foreign_bytes_are_read_as_far_as_they_make_sense(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct inventory read = inventory_read(arena, test_json(arena, STR(
+        "{\"status\":{\"nodes\":-1,\"labels\":7,\"resources\":[{\"name\":\"\"},3,{\"name\":\"nvidia.com/gpu\",\"allocatable\":-4,"
+        "\"promised\":\"x\"}],\"promises\":[{\"stack\":\"b\",\"resources\":{\"nvidia.com/gpu\":1}},{\"stack\":\"a\"},{}],"
+        "\"conditions\":{}}}")));
+
+    (void)state;
+    rows_expect("not known", !read.known, "is not known");
+    rows_expect_int("nodes", read.nodes, 0);
+    rows_expect_int("one resource", read.figures.count, 1);
+    rows_expect_int("less than none is none", read.figures.items[0].allocatable, 0);
+    rows_expect_str("promises are sorted", read.promises.items[0].stack, STR("a"));
+    rows_expect("nothing at all", !inventory_read(arena, absent()).known, "is not known");
+}
+
+static void a_long_list_is_cut_and_counted(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct inventory inventory = inventory_new(arena);
+
+    (void)state;
+    for (int i = 0; i < LIMIT_INVENTORY_PROMISES + 3; i++) {
+        struct inventory_promise promise = { .stack = str_fmt(arena, "team/s%04d", i), .amounts = inventory_amounts_new(arena, 1) };
+
+        inventory_amounts_push(&promise.amounts, (struct inventory_amount){ STR("amd.com/gpu"), 2 });
+        inventory_add_promise(&inventory, &promise);
+    }
+    rows_expect_int("listed", inventory.promises.count, LIMIT_INVENTORY_PROMISES);
+    rows_expect_int("counted", inventory.promises_omitted, 3);
+    rows_expect_int("and all promised", inventory_find(&inventory, STR("amd.com/gpu"))->promised, 2 * (LIMIT_INVENTORY_PROMISES + 3));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nodes_are_kept),
+        cmocka_unit_test(a_status_is_written_whole),
+        cmocka_unit_test(unknown_is_never_zero),
+        cmocka_unit_test(nothing_is_written_when_nothing_changed),
+        cmocka_unit_test(what_is_read_is_what_was_written),
+        cmocka_unit_test(foreign_bytes_are_read_as_far_as_they_make_sense),
+        cmocka_unit_test(a_long_list_is_cut_and_counted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
