@@ -1,8 +1,9 @@
-/* facts.c: informers of Rancher's clusters, of Stacks and of StackPolicies, in one thread.
+/* facts.c: informers of Rancher's clusters and their inventories, of Stacks and of StackPolicies,
+ * in one thread.
  *
- * Of clusters names and labels are kept; each burst of changes makes one new snapshot. Of
- * Stacks it is names, dependsOn and claims, in a table that all snapshots share. While either
- * cannot be read, what was known of it stays; before it was read once, and of Stacks beyond
+ * Of clusters names and labels are kept; each burst of changes makes one new snapshot. Of Stacks
+ * it is names, dependsOn and claims, in a table that all snapshots share. While either cannot be
+ * read, what was known of it stays; before it was read once, and of Stacks beyond
  * LIMIT_FACT_STACKS bytes, nothing is known (facts.clusters_known is false, facts.stacks.get is
  * NULL). Of policies, not to know them is not the same as none: until they were read once,
  * facts.policies_pending holds judgement up, unless the API server says that there is no such
@@ -13,6 +14,7 @@
 
 #include "base/memory.h"
 #include "runtime/informer.h"
+#include "stack/inventory.h"
 #include "stack/stack.h"
 #include "text/json_write.h"
 #include "webhook/known_policies.h"
@@ -45,6 +47,7 @@ struct fact_source {
     struct loop *loop;
     struct kube_client *client;
     struct informer *clusters;
+    struct informer *inventories;
     struct informer *stacks;
     struct informer *policies;
     struct known_policies *known_policies;
@@ -131,7 +134,40 @@ static bool keep_cluster(void *context, struct json object, struct strbuf *kept)
     return true;
 }
 
-static void add_cluster(struct fact_snapshot *snapshot, const struct kube_object *object)
+/* Of a ClusterInventory, keep its status. */
+static bool keep_inventory(void *context, struct json object, struct strbuf *kept)
+{
+    struct json_writer w = json_writer(kept);
+    struct json status = json_get(object, STR("status"));
+
+    (void)context;
+    json_open_object(&w);
+    if (json_is(status, JSON_OBJECT))
+        json_field_raw(&w, "status", json_raw(status));
+    json_close_object(&w);
+    return true;
+}
+
+/* NULL: there is none. */
+static const struct inventory *inventory_of(const struct fact_source *source, struct arena *arena,
+                                            struct str cluster)
+{
+    const struct kube_object *object =
+        kube_cache_get(informer_cache(source->inventories), cluster);
+    struct inventory *inventory;
+    struct error err;
+    struct json kept;
+
+    if (!object || json_read(arena, str_dup(arena, kube_object_kept(object)),
+                             &json_limits_default, &kept, &err) < 0)
+        return NULL;
+    inventory = arena_new(arena, struct inventory);
+    *inventory = inventory_read(arena, kept);
+    return inventory;
+}
+
+static void add_cluster(const struct fact_source *source, struct fact_snapshot *snapshot,
+                        const struct kube_object *object)
 {
     struct arena *arena = snapshot->arena;
     struct error err;
@@ -148,6 +184,7 @@ static void add_cluster(struct fact_snapshot *snapshot, const struct kube_object
                            .labels = json_get(kept, STR("labels")),
                            .ready = json_bool(json_get(kept, STR("ready"))),
                            .internal = json_bool(json_get(kept, STR("internal"))),
+                           .inventory = inventory_of(source, arena, kube_object_name(object)),
                        });
 }
 
@@ -185,7 +222,8 @@ static void rebuild(void *context)
 
     snapshot->facts.clusters_known = informer_synced(source->clusters);
     while (snapshot->facts.clusters_known && kube_cache_next(cache, &cursor, &object))
-        add_cluster(snapshot, object);
+        add_cluster(source, snapshot, object);
+    snapshot->facts.inventories_kept = kube_cache_count(informer_cache(source->inventories)) > 0;
     if (source->too_many_stacks)
         forget_stacks(source);
     if (stacks_are_known(source)) {
@@ -236,6 +274,23 @@ static void on_cluster(void *context, struct kube_object *before, struct kube_ob
 static void on_cluster_trouble(void *context, const struct error *error)
 {
     tell_trouble(context, "clusters", error);
+}
+
+/* --- inventories: of a cluster without one, or before they were read, nothing is said --- */
+
+static void on_inventory(void *context, struct kube_object *before, struct kube_object *after)
+{
+    struct fact_source *source = context;
+
+    if (before && after && str_eq(kube_object_kept(before), kube_object_kept(after)))
+        return;
+    if (source->inventories && informer_synced(source->inventories))
+        schedule(source);
+}
+
+static void on_inventory_trouble(void *context, const struct error *error)
+{
+    tell_trouble(context, "clusterinventories", error);
 }
 
 /* --- Stacks --- */
@@ -329,6 +384,7 @@ static void watch_all(struct fact_source *source)
         .on_trouble = on_cluster_trouble,
         .context = source,
     };
+    struct informer_options inventories = clusters;
     struct informer_options stacks = clusters;
     struct informer_options policies = clusters;
 
@@ -342,7 +398,13 @@ static void watch_all(struct fact_source *source)
     policies.keep = keep_policy;
     policies.on_change = on_policy;
     policies.on_trouble = on_policy_trouble;
+    inventories.resource = inventory_resource;
+    inventories.seed += 3;
+    inventories.keep = keep_inventory;
+    inventories.on_change = on_inventory;
+    inventories.on_trouble = on_inventory_trouble;
     source->clusters = informer_create(&clusters);
+    source->inventories = informer_create(&inventories);
     source->stacks = informer_create(&stacks);
     source->policies = informer_create(&policies);
 }
@@ -392,6 +454,7 @@ void fact_source_free(struct fact_source *source)
         pthread_join(source->thread, NULL);
     }
     informer_free(source->clusters);
+    informer_free(source->inventories);
     informer_free(source->stacks);
     informer_free(source->policies);
     kube_client_free(source->client);

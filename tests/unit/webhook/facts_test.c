@@ -5,6 +5,7 @@
 #include "support/loopback.h"
 #include "support/scripted_api.h"
 
+#include "stack/inventory.h"
 #include "stack/policy_set.h"
 #include "webhook/facts.h"
 
@@ -441,6 +442,78 @@ static void taking_can_be_abandoned_anywhere(void **state)
 #define DENIES "{\"rules\":[{\"name\":\"r\",\"field\":\"spec.env\",\"deny\":[\"x\"]}]}"
 #define IS_BAD "{\"rules\":[{\"name\":\"r\",\"field\":\"spec.env\",\"pattern\":\"(\"}]}"
 
+/* --- inventories --- */
+
+static const char inventories_url[] = "/apis/herd.suse.com/v1/clusterinventories?";
+
+#define INVENTORY(id, version, count)                                                              \
+    "{\"metadata\":{\"name\":\"" id "\",\"uid\":\"i-" id "\",\"resourceVersion\":\"" version   \
+    "\"},\"status\":{\"resources\":[{\"name\":\"nvidia.com/gpu\",\"allocatable\":" count        \
+    "}],\"conditions\":[{\"type\":\"Observed\",\"status\":\"True\"}]}}"
+
+/* "c-1=8 c-2=-", or "nobody writes any". */
+static struct str inventories_of(struct arena *arena, const struct facts *facts)
+{
+    struct strbuf out = strbuf_new(arena, 64);
+
+    for (uint32_t i = 0; i < facts->clusters.count; i++) {
+        const struct fact_cluster *cluster = &facts->clusters.items[i];
+        const struct inventory_figures *figures =
+            cluster->inventory ? inventory_find(cluster->inventory, STR("nvidia.com/gpu")) : NULL;
+
+        strbuf_fmt(&out, "%s%.*s=", i ? " " : "", STR_ARG(cluster->id));
+        if (figures)
+            strbuf_fmt(&out, "%lld", (long long)figures->allocatable);
+        else
+            strbuf_char(&out, '-');
+    }
+    return facts->inventories_kept ? strbuf_str(&out) : STR("nobody writes any");
+}
+
+static void wait_for_inventories(struct fixture *f, const char *row, const char *want)
+{
+    for (int tries = 0;; tries++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        const struct facts *facts = fact_source_take(f->source, arena);
+        struct str got = inventories_of(arena, facts);
+
+        if (facts->clusters_known && str_eq(got, str_of(want)))
+            return;
+        if (tries == 2000)
+            rows_expect_str(row, got, str_of(want));
+        usleep(5000);
+    }
+}
+
+static void inventories_are_followed(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    scripted_api_say(f.api, "GET", list_url, 200, LIST("1", CLUSTER("c-1", "1", "", "", "True")));
+    scripted_api_say(f.api, "GET", inventories_url, 200, LIST("1", INVENTORY("c-1", "1", "8")));
+    /* Once for whoever watches clusters, and once for whoever watches inventories. */
+    for (int i = 0; i < 2; i++)
+        scripted_api_say_watch(f.api, EVENT("MODIFIED", INVENTORY("c-1", "2", "4")), false);
+    start(&f);
+    wait_for_inventories(&f, "of the cluster of its name, as it changes", "c-1=4");
+    tear_down(&f);
+}
+
+static void clusters_are_known_where_nobody_writes_inventories(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    scripted_api_say(f.api, "GET", list_url, 200, LIST("1", CLUSTER("c-1", "1", "", "", "True")));
+    scripted_api_say(f.api, "GET", inventories_url, 404, "{}");
+    start(&f);
+    wait_for_inventories(&f, "no such kind", "nobody writes any");
+    tear_down(&f);
+}
+
 static const char policies_url[] = "/apis/herd.suse.com/v1/stackpolicies?";
 
 /* "a b", "pending", "none". */
@@ -523,6 +596,8 @@ int main(void)
         cmocka_unit_test(stacks_that_cannot_be_read_are_unknown),
         cmocka_unit_test(a_snapshot_stays_whole_while_it_is_replaced),
         cmocka_unit_test(taking_can_be_abandoned_anywhere),
+        cmocka_unit_test(inventories_are_followed),
+        cmocka_unit_test(clusters_are_known_where_nobody_writes_inventories),
         cmocka_unit_test(policies_are_followed),
         cmocka_unit_test(nobody_passes_before_policies_were_read),
     };
