@@ -168,7 +168,7 @@ static int apply_tag(struct reader *r, const yaml_char_t *tag, struct str text,
     if (node->kind == YAML_UNREAL && want == YAML_NUMBER)
         return 0; /* refused below, in its own words */
     if ((node->kind == YAML_REAL ? YAML_NUMBER : node->kind) != want ||
-        (is_tag(tag, TAG("int")) && str_find_char(node->text, '.', 0) >= 0))
+        (is_tag(tag, TAG("int")) && node->kind == YAML_REAL))
         return fail_here(r, ERROR_SYNTAX, "\"%s\" is not what its tag %s says",
                          shown(r, text.at), shown(r, tag));
     return 0;
@@ -354,7 +354,12 @@ int yaml_read(struct arena *arena, struct str text, struct yaml_documents *ret_d
               struct error *err)
 {
     struct reader *r = arena_new(arena, struct reader);
-    /* Which libyaml passes over. */
+    struct str as_it_came = text;
+
+    /* A byte order mark. libyaml counts the first as a column and passes over others. */
+    if (str_starts(text, STR("\xef\xbb\xbf")))
+        text = str_slice(text, 3, text.len);
+
     ptrdiff_t inner_mark = str_find(text, STR("\n\xef\xbb\xbf"), 0);
     const char *nul = text.len ? memchr(text.at, '\0', text.len) : NULL;
 
@@ -371,7 +376,7 @@ int yaml_read(struct arena *arena, struct str text, struct yaml_documents *ret_d
     if (inner_mark >= 0)
         return fail_at_offset(r, (size_t)inner_mark + 1,
                               "a byte order mark that does not begin the text; remove it");
-    if (!read_as_json(arena, text, &r->documents)) {
+    if (!read_as_json(arena, as_it_came, &r->documents)) {
         if (!yaml_parser_initialize(&r->parser))
             mem_exhausted("YAML parser");
         yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);

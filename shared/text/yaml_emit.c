@@ -87,7 +87,8 @@ static int check_key(struct emitter *e, const struct yaml_node *key)
 static int gather(struct emitter *e, const struct yaml_node *mapping, bool own,
                   struct member_list *members, uint32_t depth);
 
-/* What "<<" names: a mapping, or a sequence of mappings of which earlier ones win. */
+/* What "<<" names: a mapping, or a sequence of mappings of which earlier ones win; an alias of such
+ * a sequence is none to goyaml. */
 static int gather_merge(struct emitter *e, const struct yaml_node *value,
                         struct member_list *members, uint32_t depth)
 {
@@ -97,7 +98,7 @@ static int gather_merge(struct emitter *e, const struct yaml_node *value,
         return fail(e, ERROR_TOO_LARGE, value, "merges inside of merges nest too deep");
     if (source->kind == YAML_MAPPING)
         return gather(e, source, false, members, depth + 1);
-    if (source->kind != YAML_SEQUENCE)
+    if (source->kind != YAML_SEQUENCE || source != value)
         return fail(e, ERROR_SYNTAX, value, "\"<<\" merges a mapping or a sequence of mappings");
     for (const struct yaml_node *n = source->first; n; n = n->next) {
         if (real(n)->kind != YAML_MAPPING)

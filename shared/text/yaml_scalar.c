@@ -68,6 +68,16 @@ static struct str without_underscores(struct arena *arena, struct str text)
     return strbuf_str(&out);
 }
 
+/* Behind a point Go wants digits around each underscore. */
+static bool separates_digits(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.at[i] == '_' && (i < 2 || i + 1 == text.len || text.at[i - 1] < '0' ||
+                                  text.at[i - 1] > '9' || text.at[i + 1] < '0' || text.at[i + 1] > '9'))
+            return false;
+    return true;
+}
+
 static int digit_of(char c)
 {
     if (c >= '0' && c <= '9')
@@ -253,7 +263,8 @@ static enum yaml_node_kind number_from(struct arena *arena, struct str plain, st
         return integer(plain);
 
     struct strbuf out = strbuf_new(arena, plain.len + 24);
-    struct str text = plain.at[0] == '.' ? plain : without_underscores(arena, plain);
+    bool keeps = plain.at[0] == '.' && !separates_digits(plain);
+    struct str text = keeps ? plain : without_underscores(arena, plain);
     bool negative = text.at[0] == '-';
     struct str digits = str_slice(text, negative || text.at[0] == '+', text.len);
     struct decimal decimal;

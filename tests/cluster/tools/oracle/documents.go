@@ -100,6 +100,8 @@ var stricterYAML = append([]stricter{
 	{"a key must be a scalar", has("---")},
 	{"control characters are not allowed", has(`[\x00-\x1f\x7f]|\xc2`)},
 	{"duplicate key", has("<<")},
+	{"a string must not hold a NUL", has(`\\(0|x00|u0000)`)},
+	{"did not find expected ',' or '}'", has("\u0085|\u2028|\u2029")}, // a line's end in a string, to libyaml
 	{"UTF-8 octet", isNotUTF8},
 	{"anchors", longerThan(64)},
 	{"levels", longerThan(64)},
