@@ -68,12 +68,17 @@ static struct str without_underscores(struct arena *arena, struct str text)
     return strbuf_str(&out);
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* Behind a point Go wants digits around each underscore. */
 static bool separates_digits(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (text.at[i] == '_' && (i < 2 || i + 1 == text.len || text.at[i - 1] < '0' ||
-                                  text.at[i - 1] > '9' || text.at[i + 1] < '0' || text.at[i + 1] > '9'))
+        if (text.at[i] == '_' &&
+            (i < 2 || i + 1 == text.len || !is_digit(text.at[i - 1]) || !is_digit(text.at[i + 1])))
             return false;
     return true;
 }
