@@ -170,6 +170,26 @@ static void check_words(const struct checking *c)
         check_words_of(c, "deny", rule->deny.items[i], POLICY_WORDS_OF_STACK);
 }
 
+static bool have_words(const struct str_list *globs)
+{
+    for (uint32_t i = 0; i < globs->count; i++)
+        if (policy_text_has_words(globs->items[i]))
+            return true;
+    return false;
+}
+
+static unsigned asks_of(const struct policy_check *check)
+{
+    const struct policy_rule *rule = check->rule;
+
+    return (rule->charts.count ? POLICY_ASKS_CHARTS : 0) |
+           (rule->presence ? POLICY_ASKS_PRESENCE : 0) |
+           (check->pattern || check->not_pattern ? POLICY_ASKS_PATTERN : 0) |
+           (rule->allow.count || rule->deny.count ? POLICY_ASKS_LISTS : 0) |
+           (have_words(&rule->allow) || have_words(&rule->deny) ? POLICY_ASKS_WORDS : 0) |
+           (check->minimum.kind || check->maximum.kind ? POLICY_ASKS_BOUNDS : 0);
+}
+
 struct policy_check policy_check_compile(struct arena *arena, const struct policy_rule *rule,
                                          const struct path *at, struct findings *findings)
 {
@@ -198,6 +218,7 @@ struct policy_check policy_check_compile(struct arena *arena, const struct polic
     check.maximum = compile_amount(&c, "maximum", rule->maximum, end);
     check_bounds(&c, &check);
     check_words(&c);
+    check.asks = asks_of(&check);
     return check;
 }
 
@@ -215,17 +236,17 @@ static struct policy_fault fault(enum problem_cause cause, struct str message)
     return (struct policy_fault){ message, cause };
 }
 
-static bool is_among(struct arena *arena, const struct str_list *globs, struct str text,
-                     const struct policy_words *words)
+static bool is_among(const struct policy_check *check, const struct policy_subject *subject,
+                     const struct str_list *globs)
 {
-    for (uint32_t i = 0; i < globs->count; i++) {
-        struct str glob = globs->items[i];
+    struct str text = subject->value->text;
 
-        if (policy_text_has_words(glob))
-            glob = policy_text_fill(arena, glob, words);
-        if (policy_glob_matches(glob, text))
+    if (!(check->asks & POLICY_ASKS_WORDS))
+        return policy_globs_match(globs, text);
+    for (uint32_t i = 0; i < globs->count; i++)
+        if (policy_glob_matches(policy_text_fill(subject->arena, globs->items[i], subject->words),
+                                text))
             return true;
-    }
     return false;
 }
 
@@ -247,9 +268,12 @@ static struct str among_shown(struct arena *arena, const struct str_list *globs,
 }
 
 /* A pattern that hits its bounds has no answer: then the value does not keep the rule. */
-static bool breaks_pattern(struct arena *arena, const struct policy_check *check, struct str text,
+static bool breaks_pattern(const struct policy_check *check, const struct policy_subject *subject,
                            struct policy_fault *ret_fault)
 {
+    struct arena *arena = subject->arena;
+    struct str text = subject->value->text;
+
     if (check->pattern && regex_match(check->pattern, text) != REGEX_YES) {
         *ret_fault = fault(CAUSE_VALUE_INVALID,
                            str_fmt(arena, "'%.*s' does not match %.*s", STR_ARG(shown(arena, text)),
@@ -266,20 +290,22 @@ static bool breaks_pattern(struct arena *arena, const struct policy_check *check
     return false;
 }
 
-static bool breaks_lists(struct arena *arena, const struct policy_check *check, struct str text,
-                         const struct policy_words *words, struct policy_fault *ret_fault)
+static bool breaks_lists(const struct policy_check *check, const struct policy_subject *subject,
+                         struct policy_fault *ret_fault)
 {
     const struct policy_rule *rule = check->rule;
+    struct arena *arena = subject->arena;
+    struct str text = subject->value->text;
 
-    if (rule->allow.count && !is_among(arena, &rule->allow, text, words)) {
-        struct str allowed = among_shown(arena, &rule->allow, words);
+    if (rule->allow.count && !is_among(check, subject, &rule->allow)) {
+        struct str allowed = among_shown(arena, &rule->allow, subject->words);
 
         *ret_fault = fault(CAUSE_VALUE_NOT_SUPPORTED,
                            str_fmt(arena, "'%.*s' is not allowed; only %.*s",
                                    STR_ARG(shown(arena, text)), STR_ARG(allowed)));
         return true;
     }
-    if (rule->deny.count && is_among(arena, &rule->deny, text, words)) {
+    if (rule->deny.count && is_among(check, subject, &rule->deny)) {
         *ret_fault = fault(CAUSE_FORBIDDEN, str_fmt(arena, "'%.*s' is not allowed",
                                                     STR_ARG(shown(arena, text))));
         return true;
@@ -287,41 +313,49 @@ static bool breaks_lists(struct arena *arena, const struct policy_check *check, 
     return false;
 }
 
-static bool breaks_bounds(struct arena *arena, const struct policy_check *check,
-                          const struct policy_value *value, struct policy_fault *ret_fault)
+static struct policy_amount amount_of(struct policy_subject *subject, enum policy_amount_kind kind)
 {
-    const struct policy_amount *bound = check->minimum.kind ? &check->minimum : &check->maximum;
-    struct str text = shown(arena, value->text);
-    const char *count = value->kind == POLICY_VALUE_COUNT ? "has " : "";
-    struct policy_amount amount;
+    if (!subject->is_known[kind]) {
+        subject->amounts[kind] = policy_amount_of(subject->value->text, kind);
+        subject->is_known[kind] = true;
+    }
+    return subject->amounts[kind];
+}
 
-    if (!bound->kind)
-        return false;
-    amount = policy_amount_of(value->text, bound->kind);
-    if (amount.kind != bound->kind)
-        *ret_fault = fault(CAUSE_VALUE_INVALID,
-                           str_fmt(arena, "'%.*s' cannot be compared with the bound %.*s",
-                                   STR_ARG(text),
-                                   STR_ARG(check->minimum.kind ? check->rule->minimum
-                                                               : check->rule->maximum)));
+static struct str bound_fault(const struct policy_subject *subject, const char *what,
+                              struct str bound)
+{
+    const char *count = subject->value->kind == POLICY_VALUE_COUNT ? "has " : "";
+
+    return str_fmt(subject->arena, "%s%.*s is %s, %.*s", count,
+                   STR_ARG(shown(subject->arena, subject->value->text)), what, STR_ARG(bound));
+}
+
+static bool breaks_bounds(const struct policy_check *check, struct policy_subject *subject,
+                          struct policy_fault *ret_fault)
+{
+    const struct policy_rule *rule = check->rule;
+    enum policy_amount_kind kind = check->minimum.kind ? check->minimum.kind : check->maximum.kind;
+    struct policy_amount amount = amount_of(subject, kind);
+    struct str message;
+
+    if (amount.kind != kind)
+        message = str_fmt(subject->arena, "'%.*s' cannot be compared with the bound %.*s",
+                          STR_ARG(shown(subject->arena, subject->value->text)),
+                          STR_ARG(check->minimum.kind ? rule->minimum : rule->maximum));
     else if (check->minimum.kind && amount.value < check->minimum.value)
-        *ret_fault = fault(CAUSE_VALUE_INVALID,
-                           str_fmt(arena, "%s%.*s is below the least, %.*s", count, STR_ARG(text),
-                                   STR_ARG(check->rule->minimum)));
+        message = bound_fault(subject, "below the least", rule->minimum);
     else if (check->maximum.kind && amount.value > check->maximum.value)
-        *ret_fault = fault(CAUSE_VALUE_INVALID,
-                           str_fmt(arena, "%s%.*s is above the most, %.*s", count, STR_ARG(text),
-                                   STR_ARG(check->rule->maximum)));
+        message = bound_fault(subject, "above the most", rule->maximum);
     else
         return false;
+    *ret_fault = fault(CAUSE_VALUE_INVALID, message);
     return true;
 }
 
-static bool breaks_presence(const struct policy_check *check, const struct policy_value *value,
+static bool breaks_presence(const struct policy_check *check, bool absent,
                             struct policy_fault *ret_fault)
 {
-    bool absent = value->kind == POLICY_VALUE_ABSENT;
-
     if (absent && check->rule->presence == POLICY_PRESENCE_REQUIRED) {
         *ret_fault = fault(CAUSE_VALUE_REQUIRED, STR("is required"));
         return true;
@@ -333,17 +367,16 @@ static bool breaks_presence(const struct policy_check *check, const struct polic
     return false;
 }
 
-bool policy_check_breaks(struct arena *arena, const struct policy_check *check,
-                         const struct policy_value *value, const struct policy_words *words,
+bool policy_check_breaks(const struct policy_check *check, struct policy_subject *subject,
                          struct policy_fault *ret_fault)
 {
-    if (breaks_presence(check, value, ret_fault))
-        return true;
-    if (value->kind == POLICY_VALUE_ABSENT)
-        return false;
-    if (value->kind != POLICY_VALUE_COUNT &&
-        (breaks_pattern(arena, check, value->text, ret_fault) ||
-         breaks_lists(arena, check, value->text, words, ret_fault)))
-        return true;
-    return breaks_bounds(arena, check, value, ret_fault);
+    bool absent = subject->value->kind == POLICY_VALUE_ABSENT;
+    bool text = !absent && subject->value->kind != POLICY_VALUE_COUNT;
+
+    return (check->asks & POLICY_ASKS_PRESENCE && breaks_presence(check, absent, ret_fault)) ||
+           (text && check->asks & POLICY_ASKS_PATTERN &&
+            breaks_pattern(check, subject, ret_fault)) ||
+           (text && check->asks & POLICY_ASKS_LISTS && breaks_lists(check, subject, ret_fault)) ||
+           (!absent && check->asks & POLICY_ASKS_BOUNDS &&
+            breaks_bounds(check, subject, ret_fault));
 }

@@ -9,9 +9,19 @@
 #include "stack/policy_text.h"
 #include "text/regex.h"
 
+enum policy_asks {
+    POLICY_ASKS_CHARTS = 1 << 0, /* of some charts only */
+    POLICY_ASKS_PRESENCE = 1 << 1,
+    POLICY_ASKS_PATTERN = 1 << 2,
+    POLICY_ASKS_LISTS = 1 << 3,
+    POLICY_ASKS_WORDS = 1 << 4, /* a list has ${words} */
+    POLICY_ASKS_BOUNDS = 1 << 5,
+};
+
 /* Lives in an arena; the patterns go with it. */
 struct policy_check {
     const struct policy_rule *rule;
+    unsigned asks; /* so that what is not asked for costs nothing */
     const struct policy_path *path; /* NULL: requiredChart or requiredDependency */
     struct regex *pattern;
     struct regex *not_pattern;
@@ -24,14 +34,23 @@ LIST_DEFINE(policy_checks, struct policy_check)
 struct policy_check policy_check_compile(struct arena *arena, const struct policy_rule *rule,
                                          const struct path *at, struct findings *findings);
 
-/* What is wrong with a value, as a sentence without its end; "" if nothing is. `words` have all but
- * the value. Where the rule has a message, that is for the caller. */
+/* A value that rules are put to, one after the other. What the first of them had to find out about
+ * it, the others need not. */
+struct policy_subject {
+    struct arena *arena;
+    const struct policy_value *value;
+    const struct policy_words *words; /* those of the Stack */
+    struct policy_amount amounts[POLICY_AMOUNT_DURATION + 1]; /* by the kind that is wanted */
+    bool is_known[POLICY_AMOUNT_DURATION + 1];
+};
+
+/* What is wrong with a value, as a sentence without its end. Where the rule has a message, that is
+ * for the caller. */
 struct policy_fault {
     struct str message;
     enum problem_cause cause;
 };
-bool policy_check_breaks(struct arena *arena, const struct policy_check *check,
-                         const struct policy_value *value, const struct policy_words *words,
+bool policy_check_breaks(const struct policy_check *check, struct policy_subject *subject,
                          struct policy_fault *ret_fault);
 
 /* As policy_decode, and its checks. */

@@ -15,6 +15,7 @@ struct judging {
     uint32_t **told; /* by policy and rule: how many findings */
     struct graph *graph; /* made when a rule asks for it */
     const struct path_group *group;
+    struct policy_words words; /* those of the Stack */
 };
 
 bool policy_set_matches(const struct policy_set *set, uint32_t index, const struct stack *stack)
@@ -36,33 +37,50 @@ bool policy_set_matches(const struct policy_set *set, uint32_t index, const stru
 static struct policy_words words_of(const struct judging *j, const struct check_ref *ref)
 {
     const struct ready_policy *policy = &j->set->policies.items[ref->policy];
-    struct policy_words words = { { STR("") } };
+    struct policy_words words = j->words;
 
-    words.of[POLICY_WORD_NAMESPACE] = j->stack->meta.namespace_;
-    words.of[POLICY_WORD_NAME] = j->stack->meta.name;
-    words.of[POLICY_WORD_ENV] = j->stack->spec.env;
     words.of[POLICY_WORD_POLICY] = policy->name;
-    words.of[POLICY_WORD_RULE] = policy->checks.items[ref->rule].rule->name;
+    words.of[POLICY_WORD_RULE] = ref->check->rule->name;
     return words;
 }
 
-/* True once a rule has told enough; the last finding says so. */
-static bool is_told_out(struct judging *j, const struct check_ref *ref, struct problem *problem)
+static struct policy_words words_of_stack(const struct stack *stack)
+{
+    struct policy_words words = { { STR("") } };
+
+    words.of[POLICY_WORD_NAMESPACE] = stack->meta.namespace_;
+    words.of[POLICY_WORD_NAME] = stack->meta.name;
+    words.of[POLICY_WORD_ENV] = stack->spec.env;
+    return words;
+}
+
+/* One more finding of a rule: which it is. */
+static uint32_t count_told(struct judging *j, const struct check_ref *ref)
 {
     uint32_t rules = j->set->policies.items[ref->policy].checks.count;
 
     if (!j->told[ref->policy])
         j->told[ref->policy] = arena_array(j->arena, uint32_t, rules);
+    return ++j->told[ref->policy][ref->rule];
+}
 
-    uint32_t told = ++j->told[ref->policy][ref->rule];
+/* False once a rule has told enough; its last finding says so. */
+static bool may_tell(struct judging *j, const struct check_ref *ref)
+{
+    const struct ready_policy *policy = &j->set->policies.items[ref->policy];
+    uint32_t told = count_told(j, ref);
 
-    if (told == FINDINGS_PER_RULE_MAX + 1) {
-        problem->message = str_fmt(j->arena, "more than %d findings of this rule; the others are "
-                                             "not listed", FINDINGS_PER_RULE_MAX);
-        problem->field = STR("spec");
-        problem->cause = CAUSE_TOO_MANY;
-    }
-    return told > FINDINGS_PER_RULE_MAX + 1;
+    if (told == FINDINGS_PER_RULE_MAX + 1)
+        problems_add(j->problems, (struct problem){
+            .rule = policy->rule_names.items[ref->rule],
+            .field = STR("spec"),
+            .message = str_fmt(j->arena, "more than %d findings of this rule; the others are not "
+                                         "listed", FINDINGS_PER_RULE_MAX),
+            .way_out = STR("mend those that are listed"),
+            .severity = policy->severity,
+            .cause = CAUSE_TOO_MANY,
+        });
+    return told <= FINDINGS_PER_RULE_MAX;
 }
 
 static struct str shown_words(struct arena *arena, struct str text, struct policy_words words)
@@ -76,7 +94,7 @@ static void tell(struct judging *j, const struct check_ref *ref, const struct po
                  const struct policy_fault *fault)
 {
     const struct ready_policy *policy = &j->set->policies.items[ref->policy];
-    const struct policy_rule *rule = policy->checks.items[ref->rule].rule;
+    const struct policy_rule *rule = ref->check->rule;
     struct str said = rule->message.len ? shown_words(j->arena, rule->message, *words)
                                         : fault->message;
     struct problem problem = {
@@ -91,8 +109,7 @@ static void tell(struct judging *j, const struct check_ref *ref, const struct po
         .cause = fault->cause,
     };
 
-    if (!is_told_out(j, ref, &problem))
-        problems_add(j->problems, problem);
+    problems_add(j->problems, problem);
 }
 
 /* --- rules about a field --- */
@@ -106,20 +123,20 @@ static bool is_about_chart(const struct policy_rule *rule, const struct chart *c
 static void look(void *context, const struct policy_value *value, const struct path *at)
 {
     struct judging *j = context;
+    struct policy_subject subject = { .arena = j->arena, .value = value, .words = &j->words };
 
     for (uint32_t i = 0; i < j->group->checks.count; i++) {
         const struct check_ref *ref = &j->group->checks.items[i];
-        const struct policy_check *check =
-            &j->set->policies.items[ref->policy].checks.items[ref->rule];
         struct policy_fault fault;
 
-        if (!j->is_about[ref->policy] || !is_about_chart(check->rule, value->chart))
+        if (!j->is_about[ref->policy] ||
+            (ref->check->asks & POLICY_ASKS_CHARTS &&
+             !is_about_chart(ref->check->rule, value->chart)) ||
+            !policy_check_breaks(ref->check, &subject, &fault) || !may_tell(j, ref))
             continue;
 
         struct policy_words words = words_of(j, ref);
 
-        if (!policy_check_breaks(j->arena, check, value, &words, &fault))
-            continue;
         words.of[POLICY_WORD_FIELD] = path_render(at, j->arena);
         words.of[POLICY_WORD_VALUE] = value->text;
         if (value->chart)
@@ -148,6 +165,8 @@ static void check_required_chart(struct judging *j, const struct check_ref *ref,
     for (uint32_t i = 0; i < charts->count; i++)
         if (policy_glob_matches(rule->required_chart, chart_in_repo(&charts->items[i])))
             return;
+    if (!may_tell(j, ref))
+        return;
     words.of[POLICY_WORD_FIELD] = STR("spec.charts");
     fault.message = str_fmt(j->arena, "there is no chart '%.*s', which is required",
                             STR_ARG(str_shown(j->arena, rule->required_chart, 80)));
@@ -193,7 +212,8 @@ static void check_required_dependency(struct judging *j, const struct check_ref 
         struct policy_fault fault = { .cause = CAUSE_VALUE_REQUIRED };
 
         if (waits[i] || !is_about_chart(rule, chart) ||
-            policy_glob_matches(rule->required_dependency, chart_in_repo(chart)))
+            policy_glob_matches(rule->required_dependency, chart_in_repo(chart)) ||
+            !may_tell(j, ref))
             continue;
         words.of[POLICY_WORD_FIELD] = str_fmt(j->arena, "spec.charts[%u].dependsOn", i);
         words.of[POLICY_WORD_CHART] = chart->name;
@@ -206,8 +226,7 @@ static void check_required_dependency(struct judging *j, const struct check_ref 
 
 static void check_other(struct judging *j, const struct check_ref *ref)
 {
-    const struct policy_checks *checks = &j->set->policies.items[ref->policy].checks;
-    const struct policy_rule *rule = checks->items[ref->rule].rule;
+    const struct policy_rule *rule = ref->check->rule;
 
     if (rule->required_chart.len)
         check_required_chart(j, ref, rule);
@@ -219,7 +238,8 @@ void policy_set_judge(const struct policy_set *set, const struct stack *stack,
                       struct problems *problems)
 {
     struct arena *arena = problems->arena;
-    struct judging j = { set, stack, arena, problems, NULL, NULL, NULL, NULL };
+    struct judging j = { .set = set, .stack = stack, .arena = arena, .problems = problems,
+                         .words = words_of_stack(stack) };
 
     j.is_about = arena_array(arena, bool, set->policies.count);
     j.told = arena_array(arena, uint32_t *, set->policies.count);

@@ -4,6 +4,7 @@
 #include "stack/policy_set_parts.h"
 
 #include "base/limits.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "text/digest.h"
 #include "text/json_write.h"
@@ -101,34 +102,34 @@ bool policy_set_add(struct policy_set_builder *builder, struct json object,
 
 /* --- one walk for each field --- */
 
-static void join(struct policy_set *set, const struct check_ref *ref, struct str field)
+/* `numbers`: field -> number of its group, from 1. */
+static struct path_group *group_of(struct policy_set *set, struct map *numbers,
+                                   const struct policy_check *check)
 {
-    for (uint32_t i = 0; i < set->groups.count; i++) {
-        if (str_eq(set->groups.items[i].field, field)) {
-            check_refs_push(&set->groups.items[i].checks, *ref);
-            return;
-        }
+    uintptr_t number = (uintptr_t)map_get(numbers, check->rule->field);
+
+    if (!number) {
+        path_groups_push(&set->groups, (struct path_group){ check->rule->field, check->path,
+                                                            check_refs_new(set->arena, 4) });
+        number = set->groups.count;
+        map_put(numbers, check->rule->field, (void *)number);
     }
-
-    struct path_group group = { field, NULL, check_refs_new(set->arena, 4) };
-
-    group.path = set->policies.items[ref->policy].checks.items[ref->rule].path;
-    check_refs_push(&group.checks, *ref);
-    path_groups_push(&set->groups, group);
+    return &set->groups.items[number - 1];
 }
 
 static void group_checks(struct policy_set *set)
 {
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct map *numbers = map_new(arena, set->policies.count);
+
     for (uint32_t i = 0; i < set->policies.count; i++) {
         const struct policy_checks *checks = &set->policies.items[i].checks;
 
         for (uint32_t k = 0; k < checks->count; k++) {
-            struct check_ref ref = { i, k };
+            const struct policy_check *check = &checks->items[k];
 
-            if (checks->items[k].path)
-                join(set, &ref, checks->items[k].rule->field);
-            else
-                check_refs_push(&set->others, ref);
+            check_refs_push(check->path ? &group_of(set, numbers, check)->checks : &set->others,
+                            (struct check_ref){ i, k, check });
         }
     }
 }

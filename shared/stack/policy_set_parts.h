@@ -20,6 +20,7 @@ LIST_DEFINE(ready_policies, struct ready_policy)
 
 struct check_ref {
     uint32_t policy, rule;
+    const struct policy_check *check;
 };
 LIST_DEFINE(check_refs, struct check_ref)
 

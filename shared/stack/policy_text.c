@@ -68,7 +68,14 @@ struct str policy_text_fill(struct arena *arena, struct str text, const struct p
 
 bool policy_glob_matches(struct str glob, struct str text)
 {
-    size_t g = 0, t = 0;
+    ptrdiff_t first = str_find_char(glob, '*', 0);
+
+    if (first < 0)
+        return str_eq(glob, text);
+    if (!str_starts(text, str_slice(glob, 0, (size_t)first)))
+        return false;
+
+    size_t g = (size_t)first, t = (size_t)first;
     size_t star = SIZE_MAX; /* the last * seen, and where its text begins that is tried next */
     size_t retry = 0;
 

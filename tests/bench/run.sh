@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh [webhook|stacks|controller|rotation|admission|outage]: print the figures (README.md says what each is).
+# run.sh [webhook|stacks|policies|controller|rotation|admission|outage]: print the figures (README.md says what each is).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=${HERD_BIN:-build/bench/bin}
@@ -72,6 +72,10 @@ load() {
     "${pid_of[webhook]}" "$mode"
 }
 
+bench_policies() {
+  "${on_first[@]}" "$bin/bench-policies" <examples/accepted/rag-inference-platform.yaml
+}
+
 bench_controller() {
   bash tests/bench/controller.sh "$bin"
 }
@@ -89,6 +93,7 @@ bench_outage() {
 case ${1:-all} in
   webhook) bench_webhook ;;
   stacks) "$bin/bench-stacks" ;;
+  policies) bench_policies ;;
   controller) bench_controller ;;
   rotation) bash tests/bench/rotation.sh "$bin" ;;
   admission) bash tests/bench/admission.sh "$bin" ;;
@@ -96,10 +101,11 @@ case ${1:-all} in
   all)
     bench_webhook
     "$bin/bench-stacks"
+    bench_policies
     bench_controller
     bash tests/bench/rotation.sh "$bin"
     bash tests/bench/admission.sh "$bin"
     bench_outage
     ;;
-  *) echo "usage: run.sh [webhook|stacks|controller|rotation|admission|outage]" >&2; exit 2 ;;
+  *) echo "usage: run.sh [webhook|stacks|policies|controller|rotation|admission|outage]" >&2; exit 2 ;;
 esac

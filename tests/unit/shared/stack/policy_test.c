@@ -136,6 +136,12 @@ static const struct {
     { "any depth finds what is at the top, too", FIELD("spec.charts[*].values.inline.**.replicas", "maximum: 2"), NULL,
       "!policy/p/r spec.charts[0].values.inline.replicas", "3 is above the most, 2" },
     { "a quantity", FIELD("spec.charts[*].values.inline.replicas", "minimum: '3500m'"), NULL, "!policy/p/r spec.charts[0].values.inline.replicas", "3 is below the least, 3500m" },
+    { "one value as a number and as a duration", "rules: [{name: number, field: 'spec.charts[*].values.inline.wait', maximum: 1}, "
+      "{name: time, field: 'spec.charts[*].values.inline.wait', maximum: 4m30s}]",
+      "targets: {clusterIds: [c-1]}, charts: [{name: db, repo: 'https://a.io', version: 1.0.0, values: {inline: {wait: 5m}}}]",
+      "!policy/p/time spec.charts[0].values.inline.wait", "5m is above the most, 4m30s" },
+    { "stars at both ends, in between, and none", FIELD("spec.charts[*].repo", "deny: ['https://a.ioo', 'https://a', 'https://a.io?*', '*b.io', 'o*x*/', 'oci://b.io/x/*']"), NULL, "", NULL },
+    { "a star for nothing", FIELD("spec.charts[*].repo", "deny: ['https://a.io*', '*oci://b.io/x']"), NULL, "!policy/p/r spec.charts[0].repo; !policy/p/r spec.charts[1].repo", NULL },
     { "what cannot be compared", FIELD("spec.charts[*].values.inline.image.tag", "maximum: 2"), NULL, "!policy/p/r spec.charts[0].values.inline.image.tag", "cannot be compared" },
     { "a duration", FIELD("spec.charts[*].timeout", "maximum: 15m"), NULL, "!policy/p/r spec.charts[1].timeout", "20m is above the most, 15m" },
     { "a default counts", FIELD("spec.charts[*].timeout", "minimum: 15m"), NULL, "!policy/p/r spec.charts[0].timeout", "10m is below" },
