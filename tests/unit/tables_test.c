@@ -369,7 +369,7 @@ static void rules_are_sound_and_documented(void **state)
     for (enum rule_id id = 0; id < RULE_COUNT; id++) {
         const struct rule *rule = rule_of(id);
         struct str head = str_fmt(arena, "%s.", rule->area);
-        struct str row = str_fmt(arena, "| `%s` | %s |", rule->name,
+        struct str row = str_fmt(arena, "| `%s` | %s ", rule->name,
                                  severity_name(rule->severity));
         enum rule_id found;
 
