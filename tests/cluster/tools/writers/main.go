@@ -30,6 +30,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
@@ -204,6 +205,8 @@ func (l *load) open(kubeconfig, token, file, namespace string) error {
 		return err
 	}
 	config.QPS = -1
+	// What the webhook tells authors is of no use here.
+	config.WarningHandler = rest.NoWarnings{}
 	if token != "" {
 		config.BearerToken = strings.TrimSpace(token)
 	}
