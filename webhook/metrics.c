@@ -41,6 +41,9 @@ struct metrics *webhook_metrics_create(void)
     begin_reviews(metrics, STR("validate"));
     metrics_add(metrics, WEBHOOK_CERTIFICATE_RELOADS, (struct str[]){ STR("taken") }, 0);
     metrics_add(metrics, WEBHOOK_CERTIFICATE_RELOADS, (struct str[]){ STR("refused") }, 0);
+    metrics_add(metrics, WEBHOOK_ACCESS, (struct str[]){ STR("yes") }, 0);
+    metrics_add(metrics, WEBHOOK_ACCESS, (struct str[]){ STR("no") }, 0);
+    metrics_add(metrics, WEBHOOK_ACCESS, (struct str[]){ STR("unknown") }, 0);
     for (enum rule_id id = 0; id < RULE_COUNT; id++) {
         const struct rule *rule = rule_of(id);
 

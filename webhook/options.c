@@ -62,10 +62,14 @@ static int read_kubeconfig(struct arena *arena, const struct flag_values *flags,
     return 0;
 }
 
-static uint32_t count_threads(int64_t wanted, uint32_t processors)
+/* Where users are asked about, a thread waits now and then, and others should go on meanwhile. */
+static uint32_t count_threads(const struct webhook_options *options, int64_t wanted,
+                              uint32_t processors)
 {
     if (wanted > 0)
         return (uint32_t)wanted;
+    if (options->check_access && kube_config_flags_given(&options->api))
+        return EVENT_THREADS_BY_ITSELF;
     if (processors < 1)
         return 1;
     return processors > EVENT_THREADS_BY_ITSELF ? EVENT_THREADS_BY_ITSELF : processors;
@@ -81,7 +85,8 @@ int webhook_options_read(struct arena *arena, const struct flag_values *flags, u
         .metrics_from = values[FLAG_METRICS_LISTEN].from,
         .certificate_file = text_of(flags, FLAG_TLS_CERT_FILE, arena),
         .key_file = text_of(flags, FLAG_TLS_KEY_FILE, arena),
-        .event_threads = count_threads(values[FLAG_THREADS].number, processors),
+        .check_access = values[FLAG_CHECK_ACCESS].number != 0,
+        .receipt_key_file = text_of(flags, FLAG_RECEIPT_KEY_FILE, arena),
         .plain_http_allowed = values[FLAG_ALLOW_PLAIN_HTTP].number != 0,
         .drain_ms = values[FLAG_DRAIN].number,
     };
@@ -101,6 +106,7 @@ int webhook_options_read(struct arena *arena, const struct flag_values *flags, u
     if (read_kubeconfig(arena, flags, &options.api, err) < 0 ||
         severities_read(&values[FLAG_RULE_SEVERITY], &options.severities, err) < 0)
         return -1;
+    options.event_threads = count_threads(&options, values[FLAG_THREADS].number, processors);
     *ret_options = options;
     return 0;
 }

@@ -20,6 +20,8 @@ struct webhook_options {
     const char *certificate_file;
     const char *key_file;
     struct kube_config_flags api; /* none given: nothing is watched */
+    bool check_access;
+    const char *receipt_key_file; /* may not exist */
     uint32_t event_threads;
     bool plain_http_allowed;
     struct rule_severities severities;

@@ -11,6 +11,7 @@
 #include "webhook/review.h"
 
 #include "base/plant.h"
+#include "stack/access.h"
 #include "stack/policy.h"
 #include "stack/preview.h"
 #include "stack/record.h"
@@ -36,6 +37,19 @@ struct asked {
     const struct review_context *context;
 };
 
+static void ask_for_user(struct arena *arena, const struct asked *asked, struct record *record,
+                         struct verdict *verdict)
+{
+    const struct admission_request *request = asked->request;
+    struct access_user user;
+
+    if (!asked->context->facts->access.ask)
+        return;
+    user = access_user_of(arena, request->username, request->user_uid, request->groups,
+                          request->user_extra);
+    access_judge(arena, asked->context->facts, &user, asked->context->severities, record, verdict);
+}
+
 static struct verdict judge_stack(struct arena *arena, const struct asked *asked)
 {
     const struct review_context *context = asked->context;
@@ -53,6 +67,7 @@ static struct verdict judge_stack(struct arena *arena, const struct asked *asked
                                          context->severities);
     struct record record = record_begin(arena, &recording, &verdict);
 
+    ask_for_user(arena, asked, &record, &verdict);
     if (asked->route == REVIEW_MUTATE)
         record_write(arena, &record, &verdict);
     else

@@ -1,7 +1,8 @@
 /* serve.c: starts every thread, follows the certificate, drains on SIGTERM.
  *
  * Threads: this one (a loop: signals, certificate, gauges), the review server's, the health
- * server's and the one that watches clusters. They share snapshots only.
+ * server's, the one that watches clusters and the one that asks what users may do. They share
+ * snapshots, answers, and what was counted.
  *
  * Going down, as endpoints need time to forget a server:
  *     signal          not ready; reviews are answered on, each with "Connection: close"
@@ -37,6 +38,8 @@ struct serving {
     struct health *health;
     struct tls_source *tls;
     struct fact_source *facts;
+    struct access_source *access;
+    struct receipt_key *receipt_key;
     struct webhook_server *server;
     struct loop_timer *look;
     struct loop_timer *drained;
@@ -166,6 +169,8 @@ static void free_parts(struct serving *serving)
     loop_timer_free(serving->look);
     loop_timer_free(serving->drained);
     fact_source_free(serving->facts);
+    access_source_free(serving->access);
+    receipt_key_free(serving->receipt_key);
     health_free(serving->health);
     tls_source_free(serving->tls);
     metrics_free(serving->metrics);
@@ -174,6 +179,7 @@ static void free_parts(struct serving *serving)
 
 /* --- its beginning --- */
 
+/* What is known of the world beside a review, and who is asked of it. */
 static int create_facts(struct serving *serving, struct error *err)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -185,7 +191,12 @@ static int create_facts(struct serving *serving, struct error *err)
         return -1;
     serving->facts = fact_source_create(watched ? &config : NULL, options->plain_http_allowed,
                                         serving->log, err);
-    return serving->facts ? 0 : -1;
+    if (!serving->facts)
+        return -1;
+    serving->receipt_key = receipt_key_create(options->receipt_key_file);
+    if (watched && options->check_access)
+        serving->access = access_source_create(&config, serving->metrics, err);
+    return serving->access || !watched || !options->check_access ? 0 : -1;
 }
 
 static int create_server(struct serving *serving, struct error *err)
@@ -199,6 +210,8 @@ static int create_server(struct serving *serving, struct error *err)
             .tls = serving->tls,
             .event_threads = options->event_threads,
             .facts = serving->facts,
+            .access = serving->access,
+            .receipt_key = serving->receipt_key,
             .severities = &options->severities,
             .metrics = serving->metrics,
             .health = serving->health,

@@ -67,13 +67,16 @@ static void handle_review(struct http_exchange *exchange, struct webhook_server 
                           enum review_route route)
 {
     const struct http_exchange_view *view = http_view(exchange);
-    struct review_context context = {
-        .facts = fact_source_take(server->options.facts, view->arena),
+    struct facts facts = *fact_source_take(server->options.facts, view->arena);
+    const struct review_context context = {
+        .facts = &facts,
         .severities = server->options.severities,
+        .receipt_key = receipt_key_take(server->options.receipt_key, view->arena),
     };
     struct review_outcome outcome;
     struct error err;
 
+    facts.access = access_source_take(server->options.access, view->arena);
     if (review_answer(view->arena, route, view->body, &context, &outcome, &err) < 0) {
         log_warn(server->options.log, "review refused: it cannot be judged",
                  LOG_Z("route", view->route->label), LOG_STR("peer", view->peer),

@@ -7,7 +7,9 @@
 #include "io/log.h"
 #include "runtime/health.h"
 #include "stack/validate.h"
+#include "webhook/access.h"
 #include "webhook/facts.h"
+#include "webhook/receipt_key.h"
 
 struct webhook_server;
 
@@ -19,6 +21,8 @@ struct webhook_server_options {
     uint32_t event_threads;
     size_t arena_budget; /* of one review, beside 4 x its body; 0 = LIMIT_REVIEW_ARENA */
     struct fact_source *facts;
+    struct access_source *access;    /* NULL: nobody is asked what users may do */
+    struct receipt_key *receipt_key; /* NULL: no receipts */
     const struct rule_severities *severities;
     struct metrics *metrics;
     struct health *health;

@@ -41,6 +41,26 @@ struct fact_stacks {
     void *context;
 };
 
+/* May the user deploy to a cluster, or to one namespace of it? (access.h) */
+struct access_question {
+    struct str cluster;    /* "" = every one */
+    struct str namespace_; /* "" = the whole cluster */
+};
+LIST_DEFINE(access_questions, struct access_question)
+
+enum access_answer { ACCESS_UNKNOWN, ACCESS_NO, ACCESS_YES };
+struct access_user;
+
+/* The one question that is not answered from memory. */
+struct fact_access {
+    /* Answer all, by the deadline that whoever gives this has set for the whole judgement; of what
+     * is UNKNOWN then, `ret_why` says why. NULL: nobody can be asked, and nobody is refused. */
+    void (*ask)(void *context, struct arena *arena, const struct access_user *user,
+                const struct access_questions *questions, enum access_answer *ret_answers,
+                struct str *ret_why);
+    void *context;
+};
+
 struct policy_set;
 
 struct facts {
@@ -50,6 +70,7 @@ struct facts {
     struct fact_stacks stacks;
     const struct policy_set *policies; /* put to Stacks; NULL = none */
     bool policies_pending; /* there may be some that were not read yet: nobody may be let pass */
+    struct fact_access access;
     bool plain_http_allowed; /* chart repositories over http:// (configuration) */
 };
 

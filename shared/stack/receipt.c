@@ -9,6 +9,11 @@
 /* Goes in front of what is signed: bytes signed for another purpose are no receipt. */
 #define PURPOSE "herd.suse.com/receipt v1"
 
+struct str receipt_key_of(struct str file)
+{
+    return file.len == RECEIPT_KEY_BYTES ? file : STR("");
+}
+
 void receipt_take_groups(struct arena *arena, struct json groups, struct receipt *receipt)
 {
     struct json_iter it = json_iter(groups);

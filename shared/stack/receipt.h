@@ -30,6 +30,10 @@ enum receipt_state {
     RECEIPT_VALID,
 };
 
+/* What stands in the key's file, if it is a key: so many random bytes. Else "". */
+enum { RECEIPT_KEY_BYTES = 32 };
+struct str receipt_key_of(struct str file);
+
 /* The groups that a receipt has room for: at most LIMIT_RECEIPT_GROUPS bytes; the others are
  * counted. `groups`: a list of strings. */
 void receipt_take_groups(struct arena *arena, struct json groups, struct receipt *receipt);

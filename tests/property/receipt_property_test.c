@@ -1,6 +1,6 @@
 /* receipt_property_test.c: laws of receipts, on generated Stacks.
  *
- * HERD_CASES sets how many cases each law gets (default 1,000). A failure prints the seed of its
+ * HERD_CASES sets how many cases each law gets (default 300). A failure prints the seed of its
  * case: HERD_SEED=N runs that case alone. */
 #include "support/rows.h"
 
@@ -29,7 +29,7 @@ static uint64_t broken_ones; /* how often the second law had something to say */
 static void for_each_case(void (*law)(struct arena *arena, struct rng *rng, const char *seed))
 {
     uint64_t only = number_from("HERD_SEED", 0);
-    uint64_t cases = only ? 1 : number_from("HERD_CASES", 1000);
+    uint64_t cases = only ? 1 : number_from("HERD_CASES", 300);
 
     for (uint64_t i = 1; i <= cases; i++) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -252,7 +252,7 @@ static void another_spec_breaks_it_always(void **state)
     (void)state;
     for_each_case(another_spec_breaks_it);
     if (!getenv("HERD_SEED"))
-        rows_expect("most were changed", broken_ones > number_from("HERD_CASES", 1000) / 2,
+        rows_expect("most were changed", broken_ones > number_from("HERD_CASES", 300) / 2,
                     "Stacks that are allowed before and after");
 }
 

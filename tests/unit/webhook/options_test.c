@@ -137,6 +137,8 @@ static void threads_follow_processors(void **state)
         { "one for each processor", { NULL }, 3, 3 },
         { "four at most", { NULL }, 64, 4 },
         { "one if nobody knows", { NULL }, 0, 1 },
+        { "4 where they wait for the API server", { "--in-cluster" }, 1, 4 },
+        { "not where nobody is asked", { "--in-cluster", "--check-access=false" }, 1, 1 },
         { "as many as asked for", { "--threads=8" }, 2, 8 },
     };
 

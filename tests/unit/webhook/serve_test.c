@@ -51,6 +51,7 @@ static void set_up(struct fixture *f, int64_t drain_ms)
         .metrics_host = "127.0.0.1",
         .certificate_file = str_fmt(f->arena, "%s/tls.crt", f->folder).at,
         .key_file = str_fmt(f->arena, "%s/tls.key", f->folder).at,
+        .receipt_key_file = "/nonexistent/key",
         .listen_from = "--listen",
         .metrics_from = "--metrics-listen",
         .api = { .file = "", .context = "" },

@@ -1,0 +1,313 @@
+/* access_test.c: what is asked about a user, and what the answers mean. */
+#include "support/rows.h"
+
+#include "base/limits.h"
+#include "stack/access.h"
+#include "stack/receipt.h"
+#include "support/stack_builder.h"
+
+#define CHART(name, ns)                                                                            \
+    "{\"name\":\"" name "\",\"repo\":\"https://x.io\",\"version\":\"1.0.0\",\"namespace\":\"" ns "\"}"
+#define IDS(ids) "{\"clusterIds\":[" ids "]}"
+#define GPU "{\"selector\":{\"matchLabels\":{\"gpu\":\"true\"}}}"
+#define SIX "\"c-1\",\"c-2\",\"c-3\",\"c-4\",\"c-5\",\"c-6\""
+
+static const struct {
+    const char *says;
+    const char *targets; /* of a Stack with charts in the namespaces db, app and db again */
+    const char *may;     /* ' ' around each name that is granted: CLUSTER, CLUSTER:NAMESPACE, * */
+    const char *silent;  /* the same, of those that nobody answers */
+    const char *asked;   /* in turn, with '|' between the rounds */
+    const char *found;
+} rows[] = {
+    { "one cluster, granted", IDS("\"c-1\""), " c-1 ", "", "c-1", "" },
+    { "refused, and both namespaces, too", IDS("\"c-1\""), "", "", "c-1|c-1:db c-1:app",
+      "!who.access spec.targets.clusterIds[0]" },
+    { "the namespaces are enough", IDS("\"c-1\""), " c-1:db c-1:app ", "", "c-1|c-1:db c-1:app",
+      "" },
+    { "one of them is not", IDS("\"c-1\""), " c-1:db ", "", "c-1|c-1:db c-1:app",
+      "!who.access spec.targets.clusterIds[0]" },
+    { "nor is one of another cluster", IDS("\"c-1\""), " c-2:db c-2:app c-2 ", "",
+      "c-1|c-1:db c-1:app", "!who.access spec.targets.clusterIds[0]" },
+    { "each cluster counts", IDS("\"c-1\",\"c-2\""), " c-1 ", "", "c-1 c-2|c-2:db c-2:app",
+      "!who.access spec.targets.clusterIds[1]" },
+    { "one that stands twice is asked about once", IDS("\"c-1\",\"c-1\""), " c-1 ", "", "c-1",
+      "targets.repeated spec.targets.clusterIds[1]" },
+    { "what is no id is not asked about", IDS("\"c-1/x?y\""), "", "", "",
+      "!targets.cluster-id spec.targets.clusterIds[0]" },
+    { "of a few clusters nobody asks for all", IDS("\"c-1\",\"c-2\""), " * c-1 c-2 ", "",
+      "c-1 c-2", "" },
+    { "of many the right on all comes first", IDS(SIX), " * ", "", "*", "" },
+    { "and then each", IDS(SIX), " c-1 c-2 c-3 c-4 c-5 c-6 ", "",
+      "*|c-1 c-2 c-3 c-4 c-5 c-6", "" },
+    { "a selector means those that match", GPU, " c-gpu1 c-gpu2 ", "", "c-gpu1 c-gpu2", "" },
+    { "and each of them counts", GPU, " c-gpu1 ", "", "c-gpu1 c-gpu2|c-gpu2:db c-gpu2:app",
+      "!who.access spec.targets.selector" },
+    { "no answer is no yes", IDS("\"c-1\""), "", " c-1 ", "c-1",
+      "!who.access-unknown spec.targets" },
+    { "nor is one of a namespace", IDS("\"c-1\""), " c-1:db ", " c-1:app ", "c-1|c-1:db c-1:app",
+      "!who.access-unknown spec.targets" },
+    { "a refusal is told before what is not known", IDS("\"c-1\""), "", " c-1:app ",
+      "c-1|c-1:db c-1:app", "!who.access spec.targets.clusterIds[0]" },
+    { "what is not known is one finding", IDS("\"c-1\",\"c-2\",\"c-3\""), "", " c-1 c-2 c-3 ",
+      "c-1 c-2 c-3", "!who.access-unknown spec.targets" },
+    { "and stands beside a refusal", IDS("\"c-1\",\"c-2\""), "", " c-1 ",
+      "c-1 c-2|c-2:db c-2:app",
+      "!who.access-unknown spec.targets; !who.access spec.targets.clusterIds[1]" },
+    { "of many, no answer about all leaves each", IDS(SIX), " c-1 c-2 c-3 c-4 c-5 c-6 ", " * ",
+      "*|c-1 c-2 c-3 c-4 c-5 c-6", "" },
+};
+
+struct world {
+    struct strbuf asked;
+    const char *may, *silent;
+};
+
+static bool stands_in(struct arena *arena, const char *list, struct str name)
+{
+    return str_find(str_of(list), str_fmt(arena, " %.*s ", STR_ARG(name)), 0) >= 0;
+}
+
+static void answer(void *context, struct arena *arena, const struct access_user *user,
+                   const struct access_questions *questions, enum access_answer *ret_answers,
+                   struct str *ret_why)
+{
+    struct world *world = context;
+
+    rows_expect_str("the user", user->name, STR("ann"));
+    if (world->asked.len)
+        strbuf_char(&world->asked, '|');
+    for (uint32_t i = 0; i < questions->count; i++) {
+        const struct access_question *q = &questions->items[i];
+        struct str name = q->namespace_.len
+                              ? str_fmt(arena, "%.*s:%.*s", STR_ARG(q->cluster),
+                                        STR_ARG(q->namespace_))
+                          : q->cluster.len ? q->cluster
+                                           : STR("*");
+        bool silent = stands_in(arena, world->silent, name);
+
+        strbuf_fmt(&world->asked, "%s%.*s", i ? " " : "", STR_ARG(name));
+        ret_answers[i] = silent                                ? ACCESS_UNKNOWN
+                         : stands_in(arena, world->may, name) ? ACCESS_YES
+                                                               : ACCESS_NO;
+        if (silent)
+            *ret_why = STR("no answer in 1 s");
+    }
+}
+
+static struct facts facts_with(struct arena *arena, struct world *world)
+{
+    struct facts facts = { .clusters_known = true,
+                           .clusters = fact_clusters_new(arena, 4),
+                           .access = { answer, world } };
+    static const char *const ids[] = { "c-1", "c-2", "c-3", "c-4", "c-5", "c-6", "c-gpu1",
+                                       "c-gpu2", "local" };
+
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        bool gpu = strncmp(ids[i], "c-gpu", 5) == 0 || strcmp(ids[i], "local") == 0;
+
+        fact_clusters_push(&facts.clusters,
+                           (struct fact_cluster){
+                               .id = str_of(ids[i]),
+                               .labels = test_json(arena, gpu ? STR("{\"gpu\":\"true\"}")
+                                                              : STR("{}")),
+                               .ready = true,
+                               .internal = strcmp(ids[i], "local") == 0 });
+    }
+    return facts;
+}
+
+static struct json stack_to(struct arena *arena, const char *targets)
+{
+    struct stack_builder b = a_stack(arena);
+
+    with_targets(&b, targets);
+    with_raw_chart(&b, CHART("db", "db"));
+    with_raw_chart(&b, CHART("app", "app"));
+    with_raw_chart(&b, "{\"name\":\"more\",\"repo\":\"https://x.io\",\"version\":\"1.0.0\","
+                       "\"namespace\":\"db\",\"values\":{\"inline\":{\"resources\":{\"limits\":{"
+                       "\"nvidia.com/gpu\":1}}}}}");
+    return stack_json(&b);
+}
+
+static struct verdict judged(struct arena *arena, const struct facts *facts,
+                             const struct recording *of, struct record *ret_record)
+{
+    struct rule_severities severities = rule_severities_default();
+    struct json none = { NULL, 0 };
+    struct access_user user = access_user_of(arena, of->username, STR(""), none, none);
+    struct verdict verdict;
+
+    severities.of[RULE_GPU_NO_PROVIDER] = SEVERITY_OFF;
+    verdict = stack_judge(arena, of->object, of->old_object, facts, &severities);
+    *ret_record = record_begin(arena, of, &verdict);
+    access_judge(arena, facts, &user, &severities, ret_record, &verdict);
+    return verdict;
+}
+
+static void each_target_is_asked_about(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct world world = { strbuf_new(arena, 256), rows[i].may, rows[i].silent };
+        struct facts facts = facts_with(arena, &world);
+        struct recording of = { .object = stack_to(arena, rows[i].targets),
+                                .username = STR("ann") };
+        struct record record;
+        struct verdict verdict = judged(arena, &facts, &of, &record);
+
+        rows_expect_str(rows[i].says, strbuf_str(&world.asked), str_of(rows[i].asked));
+        rows_expect_str(rows[i].says, findings_text(arena, &verdict.problems),
+                        str_of(rows[i].found));
+    }
+}
+
+static void the_words_say_where_and_why(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct world world = { strbuf_new(arena, 256), " c-1 ", " c-3 " };
+    struct facts facts = facts_with(arena, &world);
+    struct recording of = { .object = stack_to(arena, IDS("\"c-1\",\"c-2\",\"c-3\"")),
+                            .username = STR("ann") };
+    struct record record;
+    struct verdict verdict = judged(arena, &facts, &of, &record);
+
+    (void)state;
+    rows_expect("the refusal",
+                str_find(verdict.message,
+                         STR("spec.targets.clusterIds[1]: 'ann' may not deploy to cluster c-2, "
+                             "namespace db, app; ask whoever manages the cluster"), 0) >= 0,
+                "says where");
+    rows_expect("what is not known",
+                str_find(verdict.message,
+                         STR("spec.targets: whether 'ann' may deploy to c-3 is not known: no "
+                             "answer in 1 s"), 0) >= 0,
+                "says why");
+}
+
+static void while_clusters_are_unknown_a_selector_means_all(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct world world = { strbuf_new(arena, 256), "", "" };
+    struct facts facts = facts_with(arena, &world);
+    struct recording of = { .object = stack_to(arena, GPU), .username = STR("ann") };
+    struct record record;
+
+    (void)state;
+    facts.clusters_known = false;
+    rows_expect("without the right on all", !judged(arena, &facts, &of, &record).allowed,
+                "refused");
+    world.may = " * ";
+    rows_expect("with it", judged(arena, &facts, &of, &record).allowed, "allowed");
+    rows_expect_str("one question each", strbuf_str(&world.asked), STR("*|*"));
+}
+
+/* The user may nothing: whom does that stop? */
+static void only_who_changes_the_spec_is_asked_about(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct world world = { strbuf_new(arena, 256), "", "" };
+    struct facts facts = facts_with(arena, &world);
+    struct json one = stack_to(arena, IDS("\"c-1\""));
+    struct json two = stack_to(arena, IDS("\"c-2\""));
+    struct recording of = { .object = one, .old_object = one, .username = STR("ann") };
+    struct record record;
+
+    (void)state;
+    rows_expect("who changes a label", judged(arena, &facts, &of, &record).allowed, "is let pass");
+    rows_expect_str("and nobody is asked", strbuf_str(&world.asked), STR(""));
+    of.receipt_key = STR("key");
+    rows_expect("who wants a receipt", judged(arena, &facts, &of, &record).allowed,
+                "is let pass");
+    rows_expect("without getting one",
+                str_find(record.in_the_way, STR("'ann' may not deploy to cluster c-1"), 0) >= 0,
+                "the right is missing");
+    of.old_object = two;
+    rows_expect("who changes the spec", !judged(arena, &facts, &of, &record).allowed,
+                "is refused, whatever the old one says");
+    facts.access.ask = NULL;
+    rows_expect("where nobody can be asked", judged(arena, &facts, &of, &record).allowed,
+                "everybody is let pass");
+}
+
+static void questions_are_bounded(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct world world = { strbuf_new(arena, 256), "", "" };
+    struct facts facts = facts_with(arena, &world);
+    struct strbuf targets = strbuf_new(arena, 65536);
+    struct record record;
+    struct verdict verdict;
+
+    (void)state;
+    strbuf_lit(&targets, "{\"clusterIds\":[");
+    for (int i = 0; i < LIMIT_ACCESS_QUESTIONS; i++)
+        strbuf_fmt(&targets, "%s\"c-%d\"", i ? "," : "", i);
+    strbuf_lit(&targets, "]}");
+
+    struct recording of = { .object = stack_to(arena, strbuf_str(&targets).at),
+                            .username = STR("ann") };
+
+    verdict = judged(arena, &facts, &of, &record);
+    rows_expect_str("only one was asked", strbuf_str(&world.asked), STR("*"));
+    rows_expect("beyond the bound", !verdict.allowed, "refused");
+    world.may = " * ";
+    rows_expect("with the right on all", judged(arena, &facts, &of, &record).allowed, "allowed");
+}
+
+static void reviews_are_those_of_kubernetes(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct access_user user = access_user_of(arena, STR("a\"b"), STR("u-1"),
+                                             test_json(arena, STR("[\"dev\"]")),
+                                             test_json(arena, STR("{\"k\":[\"v\"]}")));
+    struct receipt receipt = { .by = STR("ann"), .groups = str_list_new(arena, 1) };
+    struct access_user recorded;
+    struct strbuf whole = strbuf_new(arena, 256), part = strbuf_new(arena, 256);
+    struct strbuf all = strbuf_new(arena, 256);
+
+    (void)state;
+    access_review_write(&user, &(struct access_question){ STR("c-1"), STR("") }, &whole);
+    rows_expect_str("a cluster", strbuf_str(&whole),
+                    STR("{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SubjectAccessReview"
+                        "\",\"spec\":{\"resourceAttributes\":{\"group\":\"management.cattle.io\","
+                        "\"resource\":\"clusters\",\"verb\":\"deploy\",\"name\":\"c-1\"},\"user\":"
+                        "\"a\\\"b\",\"uid\":\"u-1\",\"groups\":[\"dev\"],\"extra\":{\"k\":[\"v\"]}"
+                        "}}"));
+    str_list_push(&receipt.groups, STR("dev"));
+    recorded = access_user_recorded(arena, &receipt);
+    access_review_write(&recorded, &(struct access_question){ STR("c-1"), STR("db") }, &part);
+    rows_expect_str("a namespace", strbuf_str(&part),
+                    STR("{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SubjectAccessReview"
+                        "\",\"spec\":{\"resourceAttributes\":{\"group\":\"herd.suse.com\","
+                        "\"resource\":\"releases\",\"verb\":\"deploy\",\"name\":\"c-1:db\"},"
+                        "\"user\":\"ann\",\"groups\":[\"dev\"]}}"));
+    access_review_write(&recorded, &(struct access_question){ STR(""), STR("") }, &all);
+    rows_expect("all clusters", str_find(strbuf_str(&all), STR("\"name\""), 0) < 0, "no name");
+    rows_expect("allowed",
+                access_review_allows(test_json(arena, STR("{\"status\":{\"allowed\":true}}"))),
+                "yes");
+    rows_expect("allowed and denied",
+                !access_review_allows(test_json(
+                    arena, STR("{\"status\":{\"allowed\":true,\"denied\":true}}"))),
+                "no");
+    rows_expect("not allowed",
+                !access_review_allows(test_json(arena, STR("{\"status\":{\"allowed\":false}}"))),
+                "no");
+    rows_expect("half an answer", !access_review_allows(test_json(arena, STR("{}"))), "no");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_target_is_asked_about),
+        cmocka_unit_test(the_words_say_where_and_why),
+        cmocka_unit_test(while_clusters_are_unknown_a_selector_means_all),
+        cmocka_unit_test(only_who_changes_the_spec_is_asked_about),
+        cmocka_unit_test(questions_are_bounded),
+        cmocka_unit_test(reviews_are_those_of_kubernetes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
