@@ -12,10 +12,12 @@ static const struct type_row {
 } type_rows[] = {
 #define PACKAGE(name) { name, NULL, NULL },
 #define TYPE(name, help) { NULL, #name, help },
+#define ATOMIC(name)
 #define FIELD(type, name, form, merge, help)
 #include "lab/apiserver/types.def"
 #undef PACKAGE
 #undef TYPE
+#undef ATOMIC
 #undef FIELD
 };
 
@@ -28,10 +30,24 @@ static const struct field_row {
 } field_rows[] = {
 #define PACKAGE(name)
 #define TYPE(name, help)
+#define ATOMIC(name)
 #define FIELD(type, name, form, merge, help) { #type, #name, form, merge, help },
 #include "lab/apiserver/types.def"
 #undef PACKAGE
 #undef TYPE
+#undef ATOMIC
+#undef FIELD
+};
+
+static const char *const atomic_types[] = {
+#define PACKAGE(name)
+#define TYPE(name, help)
+#define ATOMIC(name) #name,
+#define FIELD(type, name, form, merge, help)
+#include "lab/apiserver/types.def"
+#undef PACKAGE
+#undef TYPE
+#undef ATOMIC
 #undef FIELD
 };
 
@@ -172,6 +188,11 @@ static struct map *build_types(struct arena *arena)
         s->description = str_of(type_rows[i].help);
         s->properties = map_new(arena, 16);
         map_put(types, s->name, s);
+    }
+    for (size_t i = 0; i < sizeof(atomic_types) / sizeof(atomic_types[0]); i++) {
+        struct schema *s = map_get(types, str_of(atomic_types[i]));
+
+        s->atomic_map = true;
     }
     for (size_t i = 0; i < sizeof(field_rows) / sizeof(field_rows[0]); i++) {
         const struct field_row *row = &field_rows[i];

@@ -1,7 +1,8 @@
-/* builtin_rules.c: what the registries of the built-in kinds do beyond their types: the defaults
- * that others rely on, and the checks whose refusals people meet. */
+/* builtin_rules.c: what the registries of the built-in kinds do beyond their types and
+ * defaults.def: what is made of other members, and the checks whose refusals people meet. */
 #include "lab/apiserver/admission_cel.h"
 #include "lab/apiserver/builtin_data.h"
+#include "lab/apiserver/builtin_defaults.h"
 #include "lab/apiserver/builtin_roles.h"
 #include "lab/apiserver/builtin_webhooks.h"
 #include "lab/apiserver/service.h"
@@ -23,7 +24,6 @@ static void set_default(struct arena *arena, struct value *object, const char *k
 static void default_namespace(struct arena *arena, struct value *object)
 {
     struct value *spec = value_object_at(arena, object, STR("spec"));
-    struct value *status = value_object_at(arena, object, STR("status"));
     struct value *labels;
 
     if (value_count(value_get(spec, STR("finalizers"))) == 0 && !meta_is_going(object)) {
@@ -32,7 +32,6 @@ static void default_namespace(struct arena *arena, struct value *object)
         value_append(finalizers, value_str(arena, STR("kubernetes")));
         value_set(arena, spec, STR("finalizers"), finalizers);
     }
-    set_default(arena, status, "phase", value_str(arena, STR("Active")));
     if (meta_text(object, "name").len == 0)
         return;
     labels = value_object_at(arena, value_object_at(arena, object, STR("metadata")), STR("labels"));
@@ -54,63 +53,27 @@ static void default_secret(struct arena *arena, struct value *object)
                       value_str(arena, base64_encode(arena, value_text(m))));
     }
     value_remove(object, STR("stringData"));
-    set_default(arena, object, "type", value_str(arena, STR("Opaque")));
-}
-
-static void default_webhooks(struct arena *arena, const struct kind *kind, struct value *object)
-{
-    struct value *hook = value_first(value_get(object, STR("webhooks")));
-
-    for (; hook; hook = value_next(hook)) {
-        struct value *rule = value_first(value_get(hook, STR("rules")));
-        struct value *service = value_walk(hook, "clientConfig", "service", NULL);
-
-        set_default(arena, hook, "failurePolicy", value_str(arena, STR("Fail")));
-        set_default(arena, hook, "matchPolicy", value_str(arena, STR("Equivalent")));
-        set_default(arena, hook, "namespaceSelector", value_object(arena));
-        set_default(arena, hook, "objectSelector", value_object(arena));
-        set_default(arena, hook, "timeoutSeconds", value_int(arena, 10));
-        if (is(kind, "mutatingwebhookconfigurations"))
-            set_default(arena, hook, "reinvocationPolicy", value_str(arena, STR("Never")));
-        for (; rule; rule = value_next(rule))
-            set_default(arena, rule, "scope", value_str(arena, STR("*")));
-        set_default(arena, service, "port", value_int(arena, 443));
-    }
-}
-
-static void default_deployment(struct arena *arena, struct value *object)
-{
-    struct value *spec = value_get(object, STR("spec"));
-
-    set_default(arena, spec, "replicas", value_int(arena, 1));
-    set_default(arena, spec, "revisionHistoryLimit", value_int(arena, 10));
-    set_default(arena, spec, "progressDeadlineSeconds", value_int(arena, 600));
 }
 
 static void default_service(struct arena *arena, struct value *object)
 {
-    struct value *spec = value_get(object, STR("spec"));
-    struct value *port = value_first(value_get(spec, STR("ports")));
+    struct value *port = value_first(value_walk(object, "spec", "ports", NULL));
 
-    set_default(arena, spec, "type", value_str(arena, STR("ClusterIP")));
-    set_default(arena, spec, "sessionAffinity", value_str(arena, STR("None")));
-    for (; port; port = value_next(port)) {
-        set_default(arena, port, "protocol", value_str(arena, STR("TCP")));
+    for (; port; port = value_next(port))
         if (value_get(port, STR("port")))
             set_default(arena, port, "targetPort",
                         value_clone(arena, value_get(port, STR("port"))));
-    }
 }
 
-static void default_pod(struct arena *arena, struct value *object)
+/* Both directions only where something is said of the second. */
+static void default_network_policy(struct arena *arena, struct value *object)
 {
-    struct value *spec = value_get(object, STR("spec"));
+    struct value *spec = value_get(object, STR("spec")), *types = value_array(arena);
 
-    set_default(arena, spec, "restartPolicy", value_str(arena, STR("Always")));
-    set_default(arena, spec, "serviceAccountName", value_str(arena, STR("default")));
-    if (!value_get(object, STR("status")))
-        set_default(arena, value_object_at(arena, object, STR("status")), "phase",
-                    value_str(arena, STR("Pending")));
+    value_append(types, value_str(arena, STR("Ingress")));
+    if (value_count(value_get(spec, STR("egress"))))
+        value_append(types, value_str(arena, STR("Egress")));
+    set_default(arena, spec, "policyTypes", types);
 }
 
 void builtin_default(struct arena *arena, const struct kind *kind, struct value *object)
@@ -119,17 +82,12 @@ void builtin_default(struct arena *arena, const struct kind *kind, struct value 
         default_namespace(arena, object);
     else if (is(kind, "secrets"))
         default_secret(arena, object);
-    else if (is(kind, "mutatingwebhookconfigurations") ||
-             is(kind, "validatingwebhookconfigurations"))
-        default_webhooks(arena, kind, object);
-    else if (is(kind, "deployments"))
-        default_deployment(arena, object);
     else if (is(kind, "services"))
         default_service(arena, object);
-    else if (is(kind, "pods"))
-        default_pod(arena, object);
-    else
-        roles_default(arena, kind, object);
+    else if (is(kind, "networkpolicies"))
+        default_network_policy(arena, object);
+    defaults_fill(arena, kind, object);
+    roles_default(arena, kind, object);
 }
 
 static void check_webhooks(struct arena *arena, const struct value *object, struct findings *found)

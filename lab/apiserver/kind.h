@@ -26,6 +26,7 @@ struct column {
     struct str name, type, format, description;
     int64_t priority;
     const struct jsonpath *path;
+    struct str otherwise; /* in JSON, where nothing stands at the path; "" is null */
     void (*cell)(struct cells *cells, struct json object);
 };
 

@@ -106,7 +106,7 @@ static void put_cell(struct cells *c, const struct column *column, struct json o
     }
     jsonpath_find(column->path, object, &found);
     if (found.count == 0)
-        json_put_null(c->w);
+        json_put_raw(c->w, column->otherwise.len ? column->otherwise : STR("null"));
     else
         put_found(c, column, &found);
 }
