@@ -1,6 +1,7 @@
 /* admission.c: from configurations to calls, and from answers to changes, refusals and warnings. */
 #include "lab/apiserver/admission.h"
 
+#include "lab/apiserver/policy.h"
 #include "lab/apiserver/service.h"
 #include "text/base64.h"
 #include "text/json_write.h"
@@ -337,7 +338,8 @@ int admission_validate(struct request *rq, const struct value *old, const struct
 
     if (is_exempt(rq))
         return 0;
-    if (load_hooks(rq, "validatingwebhookconfigurations", &hooks) != 0)
+    if (policies_validate(&facts) != 0 ||
+        load_hooks(rq, "validatingwebhookconfigurations", &hooks) != 0)
         return -1;
     for (uint32_t i = 0; i < hooks.count; i++) {
         bool ask;

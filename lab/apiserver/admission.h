@@ -9,7 +9,7 @@
 /* Call the mutating webhooks that match, one after another. *object may become another tree, in
  * shape again. `old` is NULL on a creation, *object on a deletion. */
 int admission_mutate(struct request *rq, const struct value *old, struct value **object);
-/* Call the validating webhooks that match, all at once. */
+/* Ask the policies, and then call the validating webhooks that match, all at once. */
 int admission_validate(struct request *rq, const struct value *old, const struct value *object);
 
 /* What is written, as webhooks are told. */
@@ -23,6 +23,9 @@ struct admission_facts {
  * *ret_why says which. */
 int admission_matches(const struct admission_facts *facts, struct json hook, bool *ret_matches,
                       struct str *ret_why);
+
+/* Selectors and rules of a policy, or of its binding. */
+bool admission_constrained(const struct admission_facts *facts, struct json constraints);
 
 /* The AdmissionReview to send. */
 struct str review_write(const struct admission_facts *facts, struct str uid);

@@ -263,9 +263,12 @@ void admission_check_conditions(const struct cel_env *env, const struct value *c
             finding_required(found, &expression, STR(""));
         else if (!admission_compile(found->arena, env, text, ADMISSION_BOOL, &why))
             finding_invalid(found, &expression, value_str(found->arena, text), why);
-        if (called.len == 0)
+        if (called.len == 0) {
             finding_required(found, &name, STR(""));
-        else if (!map_put(names, called, names))
+            continue;
+        }
+        meta_validate_key(called, &name, found);
+        if (!map_put(names, called, names))
             finding_duplicate(found, &name, value_get(m, STR("name")));
     }
 }

@@ -65,12 +65,25 @@ static bool rule_matches(const struct admission_facts *facts, struct json hook, 
            names_resource(json_get(rule, STR("resources")), rq->kind->plural, rq->sub_resource);
 }
 
-static bool any_rule(const struct admission_facts *facts, struct json hook)
+/* A rule of a policy may be for some names only. */
+static bool names_object(const struct admission_facts *facts, struct json rule)
 {
-    struct json_iter it = json_iter(json_get(hook, STR("rules")));
+    struct json list = json_get(rule, STR("resourceNames"));
+    struct json_iter it = json_iter(list);
 
     while (json_next(&it))
-        if (rule_matches(facts, hook, it.value))
+        if (str_eq(json_str(it.value), facts->rq->name))
+            return true;
+    return json_count(list) == 0;
+}
+
+/* `hook` says its matchPolicy, and has rules at `member`. */
+static bool any_rule(const struct admission_facts *facts, struct json hook, const char *member)
+{
+    struct json_iter it = json_iter(json_get(hook, str_of(member)));
+
+    while (json_next(&it))
+        if (rule_matches(facts, hook, it.value) && names_object(facts, it.value))
             return true;
     return false;
 }
@@ -141,10 +154,20 @@ static int conditions_hold(const struct admission_facts *facts, struct json hook
     return admission_conditions(facts->rq->arena, &env, values, conditions, ret_hold, ret_why);
 }
 
+bool admission_constrained(const struct admission_facts *facts, struct json constraints)
+{
+    bool all = json_count(json_get(constraints, STR("resourceRules"))) == 0;
+
+    return namespace_selected(facts, json_get(constraints, STR("namespaceSelector"))) &&
+           object_selected(facts, json_get(constraints, STR("objectSelector"))) &&
+           !any_rule(facts, constraints, "excludeResourceRules") &&
+           (all || any_rule(facts, constraints, "resourceRules"));
+}
+
 int admission_matches(const struct admission_facts *facts, struct json hook, bool *ret_matches,
                       struct str *ret_why)
 {
-    *ret_matches = any_rule(facts, hook) &&
+    *ret_matches = any_rule(facts, hook, "rules") &&
                    namespace_selected(facts, json_get(hook, STR("namespaceSelector"))) &&
                    object_selected(facts, json_get(hook, STR("objectSelector")));
     return *ret_matches ? conditions_hold(facts, hook, ret_matches, ret_why) : 0;

@@ -3,6 +3,7 @@
 #include "lab/apiserver/admission_cel.h"
 #include "lab/apiserver/builtin_data.h"
 #include "lab/apiserver/builtin_defaults.h"
+#include "lab/apiserver/builtin_policies.h"
 #include "lab/apiserver/builtin_roles.h"
 #include "lab/apiserver/builtin_webhooks.h"
 #include "lab/apiserver/service.h"
@@ -119,5 +120,6 @@ void builtin_validate(struct arena *arena, const struct kind *kind, const struct
     if (is(kind, "services"))
         service_validate(arena, old, object, found);
     data_validate(arena, kind, old, object, found);
+    policy_validate(arena, kind, object, found);
     roles_validate(arena, kind, old, object, found);
 }

@@ -1,6 +1,7 @@
 /* builtin_webhooks.c: rows for the words that a webhook may say, functions for the rest. */
 #include "lab/apiserver/builtin_webhooks.h"
 
+#include "base/map.h"
 #include "kube/names.h"
 
 static bool has(const struct value *list, const char *text)
@@ -11,9 +12,8 @@ static bool has(const struct value *list, const char *text)
     return false;
 }
 
-/* Of `words`, separated by ' ', in their order. */
-static void check_word(const struct value *value, const struct path *at, const char *words,
-                       struct findings *found)
+void webhook_validate_word(const struct value *value, const struct path *at, const char *words,
+                           struct findings *found)
 {
     struct str_list list = str_list_new(found->arena, 4);
     struct str rest = str_of(words), word;
@@ -40,7 +40,8 @@ static void check_choices(const struct value *hook, const struct path *at, struc
     for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
         struct path here = path_field(at, str_of(choices[i].field));
 
-        check_word(value_get(hook, str_of(choices[i].field)), &here, choices[i].words, found);
+        webhook_validate_word(value_get(hook, str_of(choices[i].field)), &here, choices[i].words,
+                              found);
     }
     if (!value_get(hook, STR("sideEffects")))
         finding_required(found, &effects, STR("must specify one of None, NoneOnDryRun"));
@@ -128,10 +129,60 @@ static const struct rule_list {
     { "resources", NULL },
 };
 
-static void check_rule(const struct value *rule, const struct path *at, struct findings *found)
+/* "pods", "pods/status", "pods" followed by "/" and "*", "*", ...: nothing is to be said twice. */
+static void check_resource(const struct value *resource, const struct path *at,
+                           struct map *whole, struct findings *found)
+{
+    struct str text = value_text(resource);
+    ptrdiff_t slash = str_find_char(text, '/', 0);
+    struct str any_sub, any_of;
+
+    if (text.len == 0)
+        finding_required(found, at, STR(""));
+    if (slash < 0)
+        return;
+    any_sub = str_fmt(found->arena, "%.*s/*", (int)slash, text.at);
+    any_of = str_fmt(found->arena, "*%.*s", (int)(text.len - (size_t)slash), text.at + slash);
+    for (size_t i = 0; i < 2; i++) {
+        struct str said = i ? any_of : any_sub;
+
+        if (map_get(whole, said))
+            finding_invalid(found, at, resource,
+                            str_fmt(found->arena, "if '%.*s' is present, must not specify %.*s",
+                                    STR_ARG(said), STR_ARG(text)));
+    }
+    if (str_eq(text, any_sub) || str_eq(text, any_of))
+        map_put(whole, text, whole);
+}
+
+static void check_resources(const struct value *resources, const struct path *at,
+                            struct findings *found)
+{
+    struct map *whole = map_new(found->arena, 4);
+    bool bare = false;
+    uint32_t i = 0;
+
+    for (const struct value *m = value_first(resources); m; m = value_next(m), i++) {
+        struct path here = path_index(at, i);
+
+        check_resource(m, &here, whole, found);
+        if (str_find_char(value_text(m), '/', 0) < 0)
+            bare = !str_eq(value_text(m), STR("*"));
+    }
+    if (i > 1 && has(resources, "*/*"))
+        finding_invalid(found, at, resources,
+                        STR("if '*/*' is present, must not specify other resources"));
+    if (bare && has(resources, "*"))
+        finding_invalid(found, at, resources,
+                        STR("if '*' is present, must not specify other resources without "
+                            "subresources"));
+}
+
+void webhook_validate_rule(const struct value *rule, const struct path *at, struct findings *found)
 {
     struct path operations = path_field(at, STR("operations"));
     struct path scope = path_field(at, STR("scope"));
+    struct path resources = path_field(at, STR("resources"));
     const struct value *operation = value_first(value_get(rule, STR("operations")));
 
     for (size_t i = 0; i < sizeof(rule_lists) / sizeof(rule_lists[0]); i++) {
@@ -146,9 +197,10 @@ static void check_rule(const struct value *rule, const struct path *at, struct f
     for (uint32_t i = 0; operation; operation = value_next(operation), i++) {
         struct path here = path_index(&operations, i);
 
-        check_word(operation, &here, "* CONNECT CREATE DELETE UPDATE", found);
+        webhook_validate_word(operation, &here, "* CONNECT CREATE DELETE UPDATE", found);
     }
-    check_word(value_get(rule, STR("scope")), &scope, "* Cluster Namespaced", found);
+    check_resources(value_get(rule, STR("resources")), &resources, found);
+    webhook_validate_word(value_get(rule, STR("scope")), &scope, "* Cluster Namespaced", found);
 }
 
 void webhook_validate(const struct value *hook, const struct path *at, struct findings *found)
@@ -164,6 +216,6 @@ void webhook_validate(const struct value *hook, const struct path *at, struct fi
     for (uint32_t i = 0; rule; rule = value_next(rule), i++) {
         struct path here = path_index(&rules, i);
 
-        check_rule(rule, &here, found);
+        webhook_validate_rule(rule, &here, found);
     }
 }

@@ -5,6 +5,12 @@
 
 #include "lab/apiserver/finding.h"
 
+/* A word that must be one of `words`, which are separated by ' '; NULL passes. */
+void webhook_validate_word(const struct value *value, const struct path *at, const char *words,
+                           struct findings *found);
+/* Operations, groups, versions and resources that go to a webhook or policy. */
+void webhook_validate_rule(const struct value *rule, const struct path *at,
+                           struct findings *found);
 /* All but its matchConditions; `at` is the webhook's place. */
 void webhook_validate(const struct value *hook, const struct path *at, struct findings *found);
 

@@ -23,6 +23,13 @@
 
 enum { ANNOTATIONS_BYTES_MAX = 256 * 1024 }; /* TotalAnnotationSizeLimitB */
 
+static struct str subdomain_fault(struct str name)
+{
+    if (name.len > 253)
+        return STR("must be no more than 253 characters");
+    return kube_not_dns1123_subdomain(name) ? STR(SUBDOMAIN_TEXT) : STR("");
+}
+
 static struct str name_fault(const struct kind *kind, struct str name)
 {
     if (kind_has(kind, KIND_PATH_NAME)) {
@@ -39,9 +46,15 @@ static struct str name_fault(const struct kind *kind, struct str name)
             return STR("");
         return kube_not_dns1123_subdomain(name) ? STR(LABEL_TEXT) : STR("must not contain dots");
     }
-    if (name.len > 253)
-        return STR("must be no more than 253 characters");
-    return kube_not_dns1123_subdomain(name) ? STR(SUBDOMAIN_TEXT) : STR("");
+    return subdomain_fault(name);
+}
+
+void meta_validate_name(const struct value *name, const struct path *at, struct findings *found)
+{
+    struct str fault = subdomain_fault(value_text(name));
+
+    if (fault.len)
+        finding_invalid(found, at, name, fault);
 }
 
 static void check_name(const struct kind *kind, const struct value *object,

@@ -37,6 +37,8 @@ void meta_validate_update(struct arena *arena, const struct value *old,
 
 /* [prefix/]name, as labels have for a key. */
 void meta_validate_key(struct str key, const struct path *at, struct findings *found);
+/* The name of another object. */
+void meta_validate_name(const struct value *name, const struct path *at, struct findings *found);
 
 /* Rules and defaults of built-in kinds that their types do not express. `old` NULL: a creation. */
 void builtin_default(struct arena *arena, const struct kind *kind, struct value *object);

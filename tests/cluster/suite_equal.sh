@@ -15,15 +15,23 @@ declare -A type_of=([json]=application/json [yaml]=application/yaml [merge]=appl
 declare -A accept_of=([table]='application/json;as=Table;v=v1;g=meta.k8s.io'
   [metadata]='application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io')
 
+# denied KUBECONFIG POLICY DATUM: what policies.yaml refuses is refused.
+denied() {
+  kubectl create configmap asked "--from-literal=$3" --dry-run=client -o json | jq ".metadata.labels.policy = \"$2\"" >"$state/asked"
+  ! kubectl --kubeconfig "$1" create --dry-run=server -f "$state/asked" 2>/dev/null >&2
+}
+
 # use SIDE KUBECONFIG: its address and its administrator's token, for curl.
 use() {
   local view=(kubectl --kubeconfig "$2" config view --raw -o)
   "${view[@]}" 'jsonpath={.clusters[0].cluster.certificate-authority-data}' | base64 -d >"$state/$1.ca"
   printf -v "server_$1" %s "$("${view[@]}" 'jsonpath={.clusters[0].cluster.server}')"
   (umask 077 && printf 'header = "Authorization: Bearer %s"\n' "$("${view[@]}" 'jsonpath={.users[0].user.token}')" >"$state/$1.curl")
-  kubectl --kubeconfig "$2" apply -f manifests/crds/ -f tests/cluster/ruled.yaml >/dev/null
+  kubectl --kubeconfig "$2" apply -f manifests/crds/ -f tests/cluster/ruled.yaml -f tests/cluster/policies.yaml >/dev/null
   kubectl --kubeconfig "$2" wait --for=condition=Established crd --all --timeout=30s >/dev/null
   until_true 30 "Stacks on $1" kubectl --kubeconfig "$2" get stacks,ruleds
+  until_true 30 "policies on $1" denied "$2" words bad=1
+  until_true 30 "policies on $1" denied "$2" selected size=9
 }
 
 send() {
