@@ -222,8 +222,8 @@ static void kept_stacks(void **state)
             "the object", kept_stack_object(arena, strbuf_str(&kept)),
             str_fmt(arena,
                     "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":"
-                    "\"a\",\"namespace\":\"n\",\"generation\":3,\"labels\":{\"herd.suse.com/env\":"
-                    "\"prod\"},\"annotations\":{}},\"spec\":{\"targets\":%s},\"status\":{\"phase\":"
+                    "\"a\",\"namespace\":\"n\",\"generation\":3,\"labels\":{\"x\":\"y\","
+                    "\"herd.suse.com/env\":\"prod\"},\"annotations\":{}},\"spec\":{\"targets\":%s},\"status\":{\"phase\":"
                     "\"Pending\"}}",
                     rows[i].targets));
     }
