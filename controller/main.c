@@ -6,6 +6,7 @@
 #include "controller/audit/audit.h"
 #include "controller/certificates/certificates.h"
 #include "controller/estate/rancher/reach.h"
+#include "controller/inventory/inventories.h"
 #include "controller/metrics.h"
 #include "controller/options.h"
 #include "controller/reconcile/stack.h"
@@ -46,6 +47,7 @@ struct running {
     struct reach *reach;
     struct stack_reconciler *stacks;
     struct audit *audit;               /* NULL: not asked for */
+    struct inventories *inventories;   /* the same */
     struct certificates *certificates; /* NULL: others see to them */
     struct leader *leader;
     struct signal_watch *signals;
@@ -100,6 +102,7 @@ static void began(void *context)
     metrics_set(running->metrics, CONTROLLER_LEADER, NULL, 1);
     stack_reconciler_pause(running->stacks, false);
     audit_pause(running->audit, false);
+    inventories_pause(running->inventories, false);
     certificates_pause(running->certificates, false);
     reach_tell(running->reach);
 }
@@ -113,6 +116,7 @@ static void lost(void *context)
     metrics_set(running->metrics, CONTROLLER_LEADER, NULL, 0);
     stack_reconciler_pause(running->stacks, true);
     audit_pause(running->audit, true);
+    inventories_pause(running->inventories, true);
     certificates_pause(running->certificates, true);
     running->code = PROGRAM_FAILED;
     loop_stop(running->loop);
@@ -154,6 +158,7 @@ static void on_signal(void *context, int number)
     health_shutting_down(running->health);
     stack_reconciler_pause(running->stacks, true);
     audit_pause(running->audit, true);
+    inventories_pause(running->inventories, true);
     certificates_pause(running->certificates, true);
     loop_timer_set(running->stopping, 0);
 }
@@ -177,6 +182,7 @@ static void on_tick(void *context)
                stack_reconciler_clusters_trouble(running->stacks));
     tell_rancher(running);
     stack_reconciler_measure(running->stacks);
+    inventories_measure(running->inventories);
     loop_timer_set(running->tick, TICK_MS);
 }
 
@@ -185,6 +191,21 @@ static void on_stack_changed(void *context, struct str key)
     const struct running *running = context;
 
     audit_stack_changed(running->audit, key);
+    inventories_stack_changed(running->inventories, key);
+}
+
+static void on_cluster_changed(void *context, struct str id)
+{
+    const struct running *running = context;
+
+    inventories_cluster_changed(running->inventories, id);
+}
+
+static void on_clusters_listed(void *context)
+{
+    const struct running *running = context;
+
+    inventories_clusters_listed(running->inventories);
 }
 
 /* Every series whose labels are known is there from the start. */
@@ -273,6 +294,8 @@ static void start_parts(struct running *running, uint64_t seed)
         .plain_http_allowed = options->plain_http_allowed,
         .seed = seed,
         .stack_changed = on_stack_changed,
+        .cluster_changed = on_cluster_changed,
+        .clusters_listed = on_clusters_listed,
         .context = running,
     });
     if (options->policy_audit)
@@ -284,6 +307,17 @@ static void start_parts(struct running *running, uint64_t seed)
             .stacks = stack_reconciler_stacks(running->stacks),
             .namespace_ = options->namespace_,
             .seed = seed + 100,
+        });
+    if (options->cluster_inventories)
+        running->inventories = inventories_create(&(struct inventories_options){
+            .loop = running->loop,
+            .api = running->api,
+            .rancher = running->rancher,
+            .log = running->log,
+            .metrics = running->metrics,
+            .stacks = stack_reconciler_stacks(running->stacks),
+            .estate = stack_reconciler_estate(running->stacks),
+            .seed = seed + 200,
         });
     if (options->own_certificates)
         running->certificates = certificates_create(&(struct certificates_options){
@@ -323,6 +357,7 @@ static void end(struct running *running)
     loop_timer_free(running->stopping);
     certificates_free(running->certificates);
     audit_free(running->audit);
+    inventories_free(running->inventories);
     stack_reconciler_free(running->stacks);
     leader_free(running->leader);
     kube_client_free(running->rancher_requests);

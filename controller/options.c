@@ -272,6 +272,7 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
         .settle_ms = flags->values[FLAG_RANCHER_SETTLE].number,
         .resync_ms = flags->values[FLAG_RESYNC].number,
         .plain_http_allowed = flags->values[FLAG_ALLOW_PLAIN_HTTP].number != 0,
+        .cluster_inventories = flags->values[FLAG_CLUSTER_INVENTORIES].number != 0,
         .policy_audit = flags->values[FLAG_POLICY_AUDIT].number != 0,
         .pod_name = text_of(flags, FLAG_LEADER_IDENTITY),
         .pod_uid = text_of(flags, FLAG_POD_UID),

@@ -25,6 +25,7 @@ struct options {
     struct str pod_name;
     struct str pod_uid; /* "" = it is none */
     bool policy_audit;
+    bool cluster_inventories;
     bool own_certificates;
     struct certificate_names certificate_names;
     struct serving_policy certificate_policy;

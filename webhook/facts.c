@@ -134,17 +134,10 @@ static bool keep_cluster(void *context, struct json object, struct strbuf *kept)
     return true;
 }
 
-/* Of a ClusterInventory, keep its status. */
 static bool keep_inventory(void *context, struct json object, struct strbuf *kept)
 {
-    struct json_writer w = json_writer(kept);
-    struct json status = json_get(object, STR("status"));
-
     (void)context;
-    json_open_object(&w);
-    if (json_is(status, JSON_OBJECT))
-        json_field_raw(&w, "status", json_raw(status));
-    json_close_object(&w);
+    inventory_keep(object, kept);
     return true;
 }
 

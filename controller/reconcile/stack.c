@@ -182,6 +182,8 @@ static void estate_cluster_changed(void *context, struct str id)
     struct stack_reconciler *r = context;
 
     interests_tell(r->interests, TOPIC_CLUSTER, id, wake_soon, r);
+    if (r->options.cluster_changed)
+        r->options.cluster_changed(r->options.context, id);
 }
 
 static void estate_room_freed(void *context, struct str id)
@@ -240,6 +242,8 @@ static void estate_listed(void *context)
     for (size_t cursor = 0;
          kube_cache_next(informer_cache(r->stacks), &cursor, &object);)
         wake_soon(r, kube_object_key(object));
+    if (r->options.clusters_listed)
+        r->options.clusters_listed(r->options.context);
 }
 
 static void estate_troubled(void *context, struct str id, const struct error *error)
@@ -392,6 +396,11 @@ uint32_t stack_reconciler_busy(const struct stack_reconciler *r)
 const struct kube_cache *stack_reconciler_stacks(const struct stack_reconciler *r)
 {
     return informer_cache(r->stacks);
+}
+
+const struct estate *stack_reconciler_estate(const struct stack_reconciler *r)
+{
+    return r->estate;
 }
 
 struct str stack_reconciler_stacks_trouble(const struct stack_reconciler *r)

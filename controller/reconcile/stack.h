@@ -6,7 +6,7 @@
 #define HERD_CONTROLLER_RECONCILE_STACK_H
 
 #include "base/metric.h"
-#include "controller/estate/rancher/client.h"
+#include "controller/estate/rancher/estate.h"
 #include "io/log.h"
 #include "runtime/cache.h"
 #include "runtime/recorder.h"
@@ -30,6 +30,9 @@ struct stack_reconciler_options {
     uint64_t seed;
     /* A Stack came, changed in what is kept of it, or went; may be NULL. */
     void (*stack_changed)(void *context, struct str key);
+    /* Something about a cluster; the list of clusters was read whole. May be NULL. */
+    void (*cluster_changed)(void *context, struct str id);
+    void (*clusters_listed)(void *context);
     void *context;
 };
 
@@ -45,6 +48,8 @@ uint32_t stack_reconciler_busy(const struct stack_reconciler *reconciler);
 
 /* The Stacks that are followed, as keep_stack keeps them. */
 const struct kube_cache *stack_reconciler_stacks(const struct stack_reconciler *reconciler);
+/* And the clusters. */
+const struct estate *stack_reconciler_estate(const struct stack_reconciler *reconciler);
 
 /* What /readyz tells: "" = fine. */
 struct str stack_reconciler_stacks_trouble(const struct stack_reconciler *reconciler);

@@ -2,7 +2,9 @@
 #include "stack/gpu_demand.h"
 
 #include "base/limits.h"
+#include "base/map.h"
 #include "stack/gpu.h"
+#include "stack/release.h"
 #include "text/quantity.h"
 #include "text/value.h"
 
@@ -179,6 +181,30 @@ struct gpu_asks gpu_demand(struct arena *arena, const struct stack *stack,
         walk(&c, values_of(arena, stack, i, overrides), 1);
     }
     return asks;
+}
+
+struct gpu_groups gpu_demand_on(struct arena *arena, const struct stack *stack,
+                                const struct fact_clusters *clusters)
+{
+    struct override_matcher *matcher = override_matcher_new(arena, stack);
+    struct map *numbers = map_new(arena, 4);
+    struct gpu_groups groups = gpu_groups_new(arena, 4);
+
+    for (uint32_t i = 0; i < clusters->count; i++) {
+        const struct fact_cluster *cluster = &clusters->items[i];
+        struct u32_list on = override_matcher_on(matcher, arena, cluster->id, cluster->labels);
+        struct str key = str_make((const char *)on.items, on.count * sizeof(uint32_t));
+        uintptr_t number = (uintptr_t)map_get(numbers, key);
+
+        if (!number) {
+            gpu_groups_push(&groups, (struct gpu_group){ gpu_demand(arena, stack, &on),
+                                                         u32_list_new(arena, 0) });
+            number = groups.count;
+            map_put(numbers, key, (void *)number);
+        }
+        u32_list_push(&groups.items[number - 1].clusters, i);
+    }
+    return groups;
 }
 
 int64_t gpu_asks_total(const struct gpu_asks *asks)

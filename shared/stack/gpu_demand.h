@@ -9,6 +9,7 @@
 #ifndef HERD_STACK_GPU_DEMAND_H
 #define HERD_STACK_GPU_DEMAND_H
 
+#include "stack/facts.h"
 #include "stack/stack.h"
 
 struct gpu_ask {
@@ -23,6 +24,16 @@ LIST_DEFINE(gpu_asks, struct gpu_ask)
 /* Where these overrides (indexes into spec.overrides, in order) apply. Sorted by resource. */
 struct gpu_asks gpu_demand(struct arena *arena, const struct stack *stack,
                            const struct u32_list *overrides);
+
+/* Clusters to which the same overrides apply: they are asked for the same. */
+struct gpu_group {
+    struct gpu_asks asks;
+    struct u32_list clusters; /* indexes */
+};
+LIST_DEFINE(gpu_groups, struct gpu_group)
+struct gpu_groups gpu_demand_on(struct arena *arena, const struct stack *stack,
+                                const struct fact_clusters *clusters);
+
 /* GPUs and parts of them in all, of all vendors. */
 int64_t gpu_asks_total(const struct gpu_asks *asks);
 

@@ -332,6 +332,17 @@ struct str inventory_status(struct arena *arena, const struct inventory *invento
     return strbuf_str(&out);
 }
 
+void inventory_keep(struct json object, struct strbuf *kept)
+{
+    struct json_writer w = json_writer(kept);
+    struct json status = json_get(object, STR("status"));
+
+    json_open_object(&w);
+    if (json_is(status, JSON_OBJECT))
+        json_field_raw(&w, "status", json_raw(status));
+    json_close_object(&w);
+}
+
 /* --- read --- */
 
 static int64_t read_count(struct json value)

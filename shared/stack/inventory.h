@@ -73,6 +73,8 @@ int64_t inventory_promised_to(const struct inventory *inventory, struct str stac
  * `now_ms` (wall) is what it says of when. Equal inventories give equal bytes. */
 struct str inventory_status(struct arena *arena, const struct inventory *inventory,
                             struct json before, int64_t now_ms);
+/* What informers keep of a ClusterInventory: an object with its status alone. */
+void inventory_keep(struct json object, struct strbuf *kept);
 /* Of a ClusterInventory; whatever stands there is read as far as it makes sense. */
 struct inventory inventory_read(struct arena *arena, struct json object);
 

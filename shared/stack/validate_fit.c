@@ -11,13 +11,10 @@
  * once for each such group. Linear in values and clusters. */
 #include "stack/gpu_offer.h"
 
-#include "base/map.h"
 #include "stack/gpu_demand.h"
-#include "stack/release.h"
 
 struct fit {
     struct arena *arena;
-    const struct stack *stack;
     struct findings *findings;
     struct str self; /* namespace/name */
     uint32_t provides;
@@ -26,38 +23,6 @@ struct fit {
     struct gpu_telling unknown;
     uint32_t unknown_chart; /* the first that asks there */
 };
-
-/* Clusters that are asked for the same. */
-struct fit_group {
-    struct u32_list overrides;
-    struct u32_list clusters;
-};
-LIST_DEFINE(fit_groups, struct fit_group)
-
-static struct fit_groups group_clusters(struct fit *f, const struct fact_clusters *clusters)
-{
-    struct override_matcher *matcher = override_matcher_new(f->arena, f->stack);
-    struct map *numbers = map_new(f->arena, 4);
-    struct fit_groups groups = fit_groups_new(f->arena, 4);
-
-    for (uint32_t i = 0; i < clusters->count; i++) {
-        const struct fact_cluster *cluster = &clusters->items[i];
-        struct fit_group group = { override_matcher_on(matcher, f->arena, cluster->id,
-                                                       cluster->labels),
-                                   u32_list_new(f->arena, 0) };
-        struct str key = str_make((const char *)group.overrides.items,
-                                  group.overrides.count * sizeof(uint32_t));
-        uintptr_t number = (uintptr_t)map_get(numbers, key);
-
-        if (!number) {
-            fit_groups_push(&groups, group);
-            number = groups.count;
-            map_put(numbers, key, (void *)number);
-        }
-        u32_list_push(&groups.items[number - 1].clusters, i);
-    }
-    return groups;
-}
 
 /* --- one resource on one cluster --- */
 
@@ -202,12 +167,12 @@ static void note_unknown(struct fit *f, const struct gpu_asks *asks,
                                   : id);
 }
 
-static void judge_group(struct fit *f, const struct fit_group *group,
+static void judge_group(struct fit *f, const struct gpu_group *group,
                         const struct fact_clusters *clusters)
 {
-    struct gpu_asks asks = gpu_demand(f->arena, f->stack, &group->overrides);
+    const struct gpu_asks *asks = &group->asks;
 
-    for (uint32_t i = 0; i < asks.count; i++) {
+    for (uint32_t i = 0; i < asks->count; i++) {
         struct fit_tellings tell = { gpu_telling_new(f->arena), gpu_telling_new(f->arena),
                                      gpu_telling_new(f->arena) };
 
@@ -215,11 +180,11 @@ static void judge_group(struct fit *f, const struct fit_group *group,
             const struct fact_cluster *cluster = &clusters->items[group->clusters.items[k]];
 
             if (gpu_inventory(cluster))
-                judge_on(f, &asks.items[i], cluster, &tell);
+                judge_on(f, &asks->items[i], cluster, &tell);
             else if (i == 0)
-                note_unknown(f, &asks, cluster);
+                note_unknown(f, asks, cluster);
         }
-        tell_ask(f, &asks.items[i], &tell);
+        tell_ask(f, &asks->items[i], &tell);
     }
 }
 
@@ -228,7 +193,6 @@ void validate_fit(const struct stack *stack, const struct facts *facts,
                   void *context, struct findings *findings)
 {
     struct fit f = { .arena = findings->arena,
-                     .stack = stack,
                      .findings = findings,
                      .self = str_fmt(findings->arena, "%.*s/%.*s", STR_ARG(stack->meta.namespace_),
                                      STR_ARG(stack->meta.name)),
@@ -236,11 +200,11 @@ void validate_fit(const struct stack *stack, const struct facts *facts,
                      .field_of = field_of,
                      .context = context,
                      .unknown = gpu_telling_new(findings->arena) };
-    struct fit_groups groups;
+    struct gpu_groups groups;
 
     if (!facts->inventories_kept)
         return;
-    groups = group_clusters(&f, clusters);
+    groups = gpu_demand_on(f.arena, stack, clusters);
     for (uint32_t i = 0; i < groups.count; i++)
         judge_group(&f, &groups.items[i], clusters);
     if (f.unknown.count)

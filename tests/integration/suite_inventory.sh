@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# suite_inventory.sh: from the nodes of clusters to what the authors of Stacks are told of GPUs.
+. "$(dirname "$0")/lib.sh"
+suite "$1" "$2"
+start_product
+
+# stack NAME TARGETS COUNT REPLICAS: one chart that asks for GPUs.
+stack() {
+  cat <<YAML
+apiVersion: herd.suse.com/v1
+kind: Stack
+metadata: {name: $1, namespace: default}
+spec:
+  targets: $2
+  charts:
+    - name: ollama
+      repo: https://charts.example.com
+      version: 1.6.2
+      releaseName: $1
+      values: {inline: {replicas: $4, resources: {limits: {nvidia.com/gpu: $3}}}}
+YAML
+}
+# asked NAME TARGETS COUNT REPLICAS: what is said of it, without storing it.
+asked() { stack "$@" | k create --dry-run=server -f - 2>&1; }
+answers() { [[ $(asked "${@:2}") == *"$1"* ]]; }
+answers_not() { ! answers "$@"; }
+big='{clusterIds: [c-m-gpu01]}'
+inventory() { field "clusterinventory/$1" "{.status.$2}"; }
+# figure TEXT: the controller's metrics have it.
+figure() { curl -s "127.0.0.1:$controller_metrics_port/metrics" | grep -qF "$1"; }
+of_nvidia='resources[?(@.name=="nvidia.com/gpu")]'
+
+row "each cluster that Rancher knows gets an inventory of its nodes, but for Rancher's own"
+eventually field_is clusterinventory/c-m-gpu01 '{.status.gpus}' 8
+ok k get clusterinventories
+echo "$out" | sed 's/^/  /'
+is "$(k get clusterinventories -o name | wc -l)" 7
+is "$(inventory c-m-gpu01 nodes) $(inventory c-m-gpu01 readyNodes) $(inventory c-m-gpu01 "$of_nvidia.largestNode")" "2 2 4"
+is "$(inventory c-m-gpu01 labels.region)" eu-central
+eventually field_is clusterinventory/c-m-dev-cluster '{.status.nodes}' 2
+is "$(inventory c-m-dev-cluster gpus)" 0
+ok k explain clusterinventory.status.resources.largestNode
+says "no pod gets more"
+
+row "what cannot be read is unknown, and never zero"
+eventually field_is clusterinventory/c-m-edge-01 '{.status.conditions[0].reason}' Disconnected
+is "$(inventory c-m-edge-01 'conditions[0].status')" Unknown
+is "$(inventory c-m-edge-01 nodes)$(inventory c-m-edge-01 gpus)" ""
+
+row "what fits is let in, and nothing is missed that the cluster has"
+eventually answers_not "gpu.no-provider" one "$big" 1 1
+eventually answers_not "provides them" one "$big" 1 1
+ok k create --dry-run=server -f <(stack one "$big" 4 2)
+
+row "a Stack that fits on none of its clusters is refused, and they are named with what they have"
+refused asked one '{selector: {matchLabels: {workload: ai-ml}}}' 3 3
+says "the Stack asks each cluster for 9 nvidia.com/gpu; c-m-gpu01 has 8, c-m-gpu02 has 8"
+refused asked one "$big" 5 1
+says "one pod asks for 5 nvidia.com/gpu, and no node of c-m-gpu01 has more than 4"
+
+row "what is not known is told as such"
+ok asked one '{clusterIds: [c-m-edge-01]}' 1 1
+says "not known today of c-m-edge-01 (Disconnected)"
+
+row "what is promised to one Stack is told to the next, and not to itself"
+ok k apply -f <(stack first "$big" 3 2)
+eventually field_is clusterinventory/c-m-gpu01 '{.status.promises[0].stack}' default/first
+is "$(inventory c-m-gpu01 promisedGpus)" 6
+eventually answers "c-m-gpu01 has 8: 6 promised to default/first" second "$big" 3 1
+ok asked second "$big" 2 1
+says_not promised
+ok k apply -f <(stack first "$big" 4 2)
+says_not promised
+eventually field_is clusterinventory/c-m-gpu01 '{.status.promisedGpus}' 8
+
+row "a Stack that goes gives back what it was promised"
+ok k delete stack first --timeout="${deadline_s}s"
+eventually field_is clusterinventory/c-m-gpu01 '{.status.promisedGpus}' 0
+eventually answers_not promised second "$big" 8 1
+
+row "a node that is cordoned keeps its GPUs to itself"
+node=$(down c-m-gpu01 get nodes -o 'jsonpath={.items[0].metadata.name}')
+ok down c-m-gpu01 patch node "$node" --type=merge -p '{"spec":{"unschedulable":true}}'
+eventually field_is clusterinventory/c-m-gpu01 "{.status.$of_nvidia.schedulable}" 4
+eventually answers "4 on nodes that take no pods now" second "$big" 1 5
+ok down c-m-gpu01 patch node "$node" --type=merge -p '{"spec":{"unschedulable":null}}'
+eventually field_is clusterinventory/c-m-gpu01 "{.status.$of_nvidia.schedulable}" 8
+
+row "nothing is written when nothing changed, not even by the next controller"
+versions() { k get clusterinventories -o json | jq -c '[.items[].metadata | select(.name != "c-m-gpu02") | .resourceVersion]'; }
+before=$(versions)
+end controller
+start_controller
+eventually figure 'herd_controller_inventories{state="known"} 6'
+ok k apply -f <(stack second '{clusterIds: [c-m-gpu02]}' 1 1)
+eventually field_is clusterinventory/c-m-gpu02 '{.status.promisedGpus}' 1
+ok k delete stack second --timeout="${deadline_s}s"
+eventually field_is clusterinventory/c-m-gpu02 '{.status.promisedGpus}' 0
+is "$(versions)" "$before"
+
+row "what somebody else writes into one is set right, and one that is deleted comes back"
+ok k patch clusterinventory c-m-gpu02 --subresource=status --type=merge -p '{"status":{"gpus":99,"nodes":99}}'
+eventually field_is clusterinventory/c-m-gpu02 '{.status.nodes}' 2
+ok k delete clusterinventory c-m-gpu02
+eventually field_is clusterinventory/c-m-gpu02 '{.status.gpus}' 8
+
+row "the inventory of a cluster that is gone goes"
+ok k delete clusters.management.cattle.io c-m-gpu-cluster-03
+eventually refused k get clusterinventory c-m-gpu-cluster-03
+
+row "figures tell how many clusters are known, and what was written"
+eventually figure 'herd_controller_inventories{state="unknown"} 1'
+eventually figure 'herd_controller_inventories{state="known"} 5'
+eventually figure 'herd_controller_inventory_writes_total{result="written"} '
