@@ -2,6 +2,7 @@
 #include "stack/record.h"
 
 #include "base/limits.h"
+#include "base/plant.h"
 #include "stack/decode.h"
 #include "stack/default.h"
 #include "stack/finding.h"
@@ -214,7 +215,7 @@ static struct str operations(struct arena *arena, const struct kube_meta *meta,
     for (size_t i = 0; i < count; i++) {
         struct path at = path_key(&annotations, str_of(rows[i].key));
 
-        if (str_eq(rows[i].is, rows[i].wanted))
+        if (str_eq(rows[i].is, rows[i].wanted) && !PLANTED(PATCH_TWICE))
             continue;
         differs = true;
         if (json_is(meta->annotations, JSON_OBJECT))

@@ -152,7 +152,8 @@ row "an Operation's log is what helm printed"
 operation=$(down c-m-rag1 -n vector-db get operations.catalog.cattle.io -o 'jsonpath={.items[0].metadata.name}')
 ok curl -sS --cacert "$HERD_LAB_RANCHER_CA" -H "Authorization: Bearer $HERD_LAB_RANCHER_TOKEN" \
   "$HERD_LAB_RANCHER_URL/k8s/clusters/c-m-rag1/v1/catalog.cattle.io.operations/vector-db/$operation/logs"
-says "helm upgrade --history-max="
+says "helm upgrade --description=Stack "
+says " --history-max="
 says 'Release "qdrant" does not exist. Installing it now.'
 says "SUCCESS: helm upgrade"
 
