@@ -75,7 +75,7 @@ static void start(struct fixture *f)
         .on_trouble = on_trouble,
         .context = f,
         .probe_after_ms = 150,
-        .probe_answer_ms = 150,
+        .probe_answer_ms = 2000, /* no answer of a busy machine is taken for silence */
         .page_limit = 2,
     });
 }
