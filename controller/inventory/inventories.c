@@ -1,13 +1,11 @@
-/* inventories.c: who wakes whom, one cluster after the other, and the writes.
+/* inventories.c: who wakes whom, and one cluster after the other.
  *
  *     a node changed, or is unheard of       its cluster
  *     a Stack changed                        it; then the clusters whose promises that changes
  *     a cluster came, went, has new labels   it, and all Stacks that ask for GPUs
  *     an inventory changed, not by us        its cluster
  *
- * The queue has Stacks and clusters, told apart by their first letter. An inventory is created
- * empty, for the API server takes a status only beside an object, and its status applied. What was
- * written is remembered until the watch shows it, so that nothing is written twice. */
+ * The queue has Stacks and clusters, told apart by their first letter. */
 #include "controller/inventory/inventories.h"
 
 #include "base/limits.h"
@@ -15,26 +13,22 @@
 #include "base/memory.h"
 #include "controller/inventory/nodes.h"
 #include "controller/inventory/promises.h"
+#include "controller/inventory/store.h"
 #include "controller/metrics.h"
 #include "controller/reconcile/kept_stack.h"
 #include "kube/names.h"
 #include "runtime/controller.h"
-#include "runtime/informer.h"
 #include "stack/decode.h"
 #include "stack/default.h"
 #include "stack/gpu_offer.h"
 #include "stack/status.h"
-#include "text/json_write.h"
 
 enum {
     GATHER_MS = 100,    /* what comes together is written together */
     LABELS_MS = 1000,   /* clusters come in bursts, and each wakes many Stacks */
     LOOK_MS = 5000,
     WRITERS = 8,
-    AWAIT_MS = 10000,   /* a watch that is later than that is not waited for */
 };
-
-#define FIELD_MANAGER STR("herd-inventory")
 
 /* A cluster of Rancher's list. */
 struct followed {
@@ -42,33 +36,12 @@ struct followed {
     uint64_t labels;     /* a hash: with other ones selectors choose anew */
 };
 
-/* What was written for a cluster. */
-struct written {
-    uint64_t version;
-    int64_t until_ms;
-    size_t len;
-    char kept[]; /* as inventory_keep keeps it */
-};
-
-/* A write under way. */
-struct write {
-    struct inventories *inventories;
-    struct write *older, *newer;
-    struct kube_call *call;
-    char *status; /* to be applied once the object is there; NULL: not to be */
-    size_t status_len;
-    size_t id_len;
-    char id[];
-};
-
 struct inventories {
     struct inventories_options options;
     struct kube_controller *queue;
-    struct informer *stored;
+    struct inventory_store *store;
     struct promises *promises;
     struct dict *followed; /* cluster -> struct followed */
-    struct dict *written;  /* cluster -> struct written */
-    struct write *writes;  /* newest first */
     struct loop_timer *look;
     struct arena *arena;   /* of `clusters` */
     struct fact_clusters clusters; /* of the estate, for Stacks to choose from */
@@ -239,200 +212,6 @@ static void promise(struct inventories *i, struct str key)
     promises_put(i->promises, key, &groups, &chosen, wake_cluster, i);
 }
 
-/* --- what was written --- */
-
-static void forget_written(struct inventories *i, struct str id)
-{
-    mem_free(dict_remove(i->written, id));
-}
-
-static void remember_written(struct inventories *i, struct str id, struct str answer)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct strbuf kept = strbuf_new(arena, 1024);
-    struct written *written;
-    struct error ignored;
-    struct json object;
-    uint64_t version;
-
-    /* Versions of one collection are ordered numbers; of a server that has others nothing is
-     * remembered, and at worst something is written twice. */
-    if (json_read(arena, answer, &json_limits_default, &object, &ignored) < 0 ||
-        !str_to_u64(json_str(json_walk(object, "metadata", "resourceVersion", NULL)), &version))
-        return;
-    inventory_keep(object, &kept);
-    written = mem_alloc(sizeof(*written) + kept.len);
-    written->version = version;
-    written->until_ms = loop_now_ms(i->options.loop) + AWAIT_MS;
-    written->len = kept.len;
-    memcpy(written->kept, kept.at, kept.len);
-    mem_free(dict_set(i->written, id, written));
-}
-
-/* What stands there as far as it is known; absent if there is nothing. */
-static struct json known_status(const struct inventories *i, struct arena *arena, struct str id,
-                                const struct kube_object *stored)
-{
-    const struct written *written = dict_get(i->written, id);
-    bool ours = written && written->until_ms > loop_now_ms(i->options.loop);
-    struct str kept = ours ? str_make(written->kept, written->len)
-                           : (stored ? kube_object_kept(stored) : STR("{}"));
-    struct json object = { NULL, 0 };
-    struct error ignored;
-
-    (void)json_read(arena, str_dup(arena, kept), &json_limits_default, &object, &ignored);
-    return json_get(object, STR("status"));
-}
-
-/* --- writes --- */
-
-static struct str id_of(const struct write *write)
-{
-    return str_make(write->id, write->id_len);
-}
-
-static struct write *write_new(struct inventories *i, struct str id, struct str status)
-{
-    struct write *write = mem_alloc(sizeof(*write) + id.len);
-
-    *write = (struct write){ .inventories = i, .older = i->writes, .id_len = id.len };
-    memcpy(write->id, id.at, id.len);
-    if (status.len) {
-        write->status = mem_copy(status.at, status.len);
-        write->status_len = status.len;
-    }
-    if (i->writes)
-        i->writes->newer = write;
-    i->writes = write;
-    return write;
-}
-
-static void write_free(struct write *write)
-{
-    if (write->newer)
-        write->newer->older = write->older;
-    else
-        write->inventories->writes = write->older;
-    if (write->older)
-        write->older->newer = write->newer;
-    mem_free(write->status);
-    mem_free(write);
-}
-
-static void done(struct inventories *i, struct str id, enum reconcile_result result,
-                 int64_t after_ms)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-
-    kube_controller_done(i->queue, str_fmt(arena, "c%.*s", STR_ARG(id)), result, after_ms);
-}
-
-static void end_write(struct write *write, const struct kube_answer *answer)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct inventories *i = write->inventories;
-    struct str id = str_dup(arena, id_of(write));
-    bool well = answer->error.code == ERROR_NONE;
-
-    metrics_add(i->options.metrics, CONTROLLER_INVENTORY_WRITES,
-                (struct str[]){ well ? STR("written") : STR("failed") }, 1);
-    if (!well)
-        log_warn(i->options.log, "inventory not written; it is tried again", LOG_STR("cluster", id),
-                 LOG_Z("error", answer->error.text));
-    write_free(write);
-    done(i, id, well ? RECONCILE_DONE : RECONCILE_RETRY, answer->retry_after_ms);
-}
-
-static void on_applied(void *context, const struct kube_answer *answer)
-{
-    struct write *write = context;
-
-    if (answer->error.code == ERROR_NONE)
-        remember_written(write->inventories, id_of(write), answer->body);
-    end_write(write, answer);
-}
-
-static void put_head(struct json_writer *w, struct str id)
-{
-    json_field_str(w, "apiVersion", STR(STACK_GROUP "/" STACK_VERSION));
-    json_field_str(w, "kind", inventory_resource.kind);
-    json_put_key(w, STR("metadata"));
-    json_open_object(w);
-    json_field_str(w, "name", id);
-    json_close_object(w);
-}
-
-static void send(struct write *write, const struct kube_request *request, kube_done *then)
-{
-    write->call = kube_client_call(write->inventories->options.api, request, then, write);
-}
-
-static void apply_status(struct write *write)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct strbuf body = strbuf_new(arena, write->status_len + 128);
-    struct json_writer w = json_writer(&body);
-
-    json_open_object(&w);
-    put_head(&w, id_of(write));
-    json_field_raw(&w, "status", str_make(write->status, write->status_len));
-    json_close_object(&w);
-    send(write, &(struct kube_request){ .verb = KUBE_PATCH,
-                                        .resource = inventory_resource,
-                                        .name = id_of(write),
-                                        .sub_resource = STR("status"),
-                                        .patch_type = KUBE_PATCH_APPLY,
-                                        .field_manager = FIELD_MANAGER,
-                                        .force = true,
-                                        .body = strbuf_str(&body) },
-         on_applied);
-}
-
-static void on_created(void *context, const struct kube_answer *answer)
-{
-    struct write *write = context;
-
-    if (answer->error.code == ERROR_NONE || answer->error.code == ERROR_ALREADY_EXISTS)
-        apply_status(write);
-    else
-        end_write(write, answer);
-}
-
-static void create(struct write *write)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct strbuf body = strbuf_new(arena, 256);
-    struct json_writer w = json_writer(&body);
-
-    json_open_object(&w);
-    put_head(&w, id_of(write));
-    json_close_object(&w);
-    send(write, &(struct kube_request){ .verb = KUBE_CREATE,
-                                        .resource = inventory_resource,
-                                        .field_manager = FIELD_MANAGER,
-                                        .body = strbuf_str(&body) },
-         on_created);
-}
-
-static void on_deleted(void *context, const struct kube_answer *answer)
-{
-    struct write *write = context;
-    struct kube_answer told = *answer;
-
-    if (answer->error.code == ERROR_NOT_FOUND)
-        told.error.code = ERROR_NONE; /* somebody else did */
-    forget_written(write->inventories, id_of(write));
-    end_write(write, &told);
-}
-
-static void take_away(struct write *write)
-{
-    send(write, &(struct kube_request){ .verb = KUBE_DELETE,
-                                        .resource = inventory_resource,
-                                        .name = id_of(write) },
-         on_deleted);
-}
-
 /* --- one cluster --- */
 
 /* False: it is too early to say anything. */
@@ -461,28 +240,34 @@ static bool look_at(struct inventories *i, struct str id)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     const struct estate_cluster *cluster = estate_get(i->options.estate, id);
-    const struct kube_object *stored = kube_cache_get(informer_cache(i->stored), id);
     struct inventory inventory = inventory_new(arena);
     struct str status;
 
-    if (!informer_synced(i->stored) || !estate_is_listed(i->options.estate))
+    if (!inventory_store_synced(i->store) || !estate_is_listed(i->options.estate))
         return false; /* both wake all clusters when they are */
     if (!is_counted(cluster)) {
-        if (stored)
-            take_away(write_new(i, id, STR("")));
-        return stored != NULL;
+        if (!inventory_store_has(i->store, id))
+            return false;
+        inventory_store_remove(i->store, id);
+        return true;
     }
     if (!fill(i, arena, cluster, &inventory))
         return false;
-    status = inventory_status(arena, &inventory, known_status(i, arena, id, stored),
+    status = inventory_status(arena, &inventory, inventory_store_status(i->store, arena, id),
                               clock_wall_ms(loop_clock(i->options.loop)));
     if (status.len == 0)
         return false;
-    if (stored)
-        apply_status(write_new(i, id, status));
-    else
-        create(write_new(i, id, status));
+    inventory_store_write(i->store, id, status);
     return true;
+}
+
+static void on_written(void *context, struct str id, enum reconcile_result result,
+                       int64_t after_ms)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct inventories *i = context;
+
+    kube_controller_done(i->queue, str_fmt(arena, "c%.*s", STR_ARG(id)), result, after_ms);
 }
 
 static void work_on(void *context, struct str key)
@@ -497,60 +282,23 @@ static void work_on(void *context, struct str key)
     kube_controller_done(i->queue, key, RECONCILE_DONE, -1);
 }
 
-/* --- inventories that there are --- */
-
-static bool keep_stored(void *context, struct json object, struct strbuf *kept)
-{
-    (void)context;
-    inventory_keep(object, kept);
-    return true;
-}
-
-static void on_stored(void *context, struct kube_object *before, struct kube_object *after)
-{
-    struct inventories *i = context;
-    struct str id = kube_object_key(after ? after : before);
-    const struct written *written = dict_get(i->written, id);
-    uint64_t version = 0;
-
-    if (written && after && str_to_u64(kube_object_resource_version(after), &version) &&
-        version < written->version)
-        return; /* older than what we wrote */
-    forget_written(i, id);
-    if (!before || !after || !str_eq(kube_object_kept(before), kube_object_kept(after)))
-        wake_cluster(i, id);
-}
-
 /* Those that there are, and those that have an inventory all the same. */
 static void wake_all(void *context)
 {
     struct inventories *i = context;
-    struct kube_object *object;
     struct str id;
     void *followed;
 
     for (size_t cursor = 0; dict_next(i->followed, &cursor, &id, &followed);)
         wake_cluster(i, id);
-    for (size_t cursor = 0; kube_cache_next(informer_cache(i->stored), &cursor, &object);)
-        wake_cluster(i, kube_object_key(object));
+    for (size_t cursor = 0; inventory_store_next(i->store, &cursor, &id);)
+        wake_cluster(i, id);
 }
 
 void inventories_clusters_listed(struct inventories *inventories)
 {
     if (inventories)
         wake_all(inventories);
-}
-
-static void on_stored_trouble(void *context, const struct error *error)
-{
-    struct inventories *i = context;
-
-    if (error)
-        log_warn(i->options.log,
-                 "inventories cannot be followed, and none is written until they can",
-                 LOG_Z("error", error->text));
-    else
-        log_info(i->options.log, "inventories can be followed again", LOG_INT("synced", 1));
 }
 
 static void on_look(void *context)
@@ -581,7 +329,6 @@ struct inventories *inventories_create(const struct inventories_options *options
     i->arena = arena_create(0);
     i->promises = promises_create();
     i->followed = dict_create();
-    i->written = dict_create();
     i->look = loop_timer_create(options->loop, on_look, i);
     i->queue = kube_controller_create(&(struct kube_controller_options){
         .loop = options->loop,
@@ -590,14 +337,15 @@ struct inventories *inventories_create(const struct inventories_options *options
         .reconcile = work_on,
         .context = i,
     });
-    i->stored = informer_create(&(struct informer_options){
-        .client = options->api,
-        .resource = inventory_resource,
+    i->store = inventory_store_create(&(struct inventory_store_options){
+        .loop = options->loop,
+        .api = options->api,
+        .log = options->log,
+        .metrics = options->metrics,
         .seed = options->seed + 1,
-        .keep = keep_stored,
-        .on_change = on_stored,
-        .on_synced = wake_all,
-        .on_trouble = on_stored_trouble,
+        .changed = wake_cluster,
+        .synced = wake_all,
+        .done = on_written,
         .context = i,
     });
     return i;
@@ -610,19 +358,12 @@ void inventories_free(struct inventories *i)
 
     if (!i)
         return;
-    while (i->writes) {
-        kube_call_cancel(i->writes->call);
-        write_free(i->writes);
-    }
     for (size_t cursor = 0; dict_next(i->followed, &cursor, &id, &value);) {
         nodes_free(((struct followed *)value)->nodes);
         mem_free(value);
     }
     dict_free(i->followed);
-    for (size_t cursor = 0; dict_next(i->written, &cursor, &id, &value);)
-        mem_free(value);
-    dict_free(i->written);
-    informer_free(i->stored);
+    inventory_store_free(i->store);
     kube_controller_free(i->queue);
     loop_timer_free(i->look);
     promises_free(i->promises);
