@@ -1,6 +1,7 @@
 /* gpu.c: finding GPU requests in values that nobody but the chart understands. */
 #include "stack/gpu.h"
 
+#include "kube/names.h"
 #include "text/quantity.h"
 
 struct gpu_name {
@@ -66,7 +67,8 @@ uint32_t gpu_of_resource(struct str resource)
         struct str name = resources[i].name;
         bool prefix = strchr("-./", name.at[name.len - 1]) != NULL;
 
-        if (prefix ? str_starts(resource, name) : str_eq(resource, name))
+        if (prefix ? str_starts(resource, name) && !kube_not_label_key(resource)
+                   : str_eq(resource, name))
             return 1U << resources[i].vendor;
     }
     return 0;

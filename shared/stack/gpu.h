@@ -24,7 +24,7 @@ enum gpu_vendor {
 
 const char *gpu_vendor_name(enum gpu_vendor vendor);
 
-/* The vendor's bit, or 0. */
+/* The vendor's bit; 0 for any other resource, and for what can be no name of one. */
 uint32_t gpu_of_resource(struct str resource);
 /* Whether it is GPUs, or parts of them, that the resource counts. */
 bool gpu_is_counted(struct str resource);

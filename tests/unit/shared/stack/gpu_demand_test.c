@@ -32,6 +32,7 @@ static const struct {
     { "containers of a list", CHART("a", "{\"replicas\":2,\"containers\":[{\"resources\":{" GPU("1") "}},{\"resources\":{" GPU("1") "}}]}"), NULL, "nvidia.com/gpu 4/1" },
     { "two charts, in the order of resources", CHART("a", "{\"resources\":{" GPU("1") "}}") "," CHART("b", "{\"x\":{\"limits\":{\"amd.com/gpu\":1,\"nvidia.com/mig-1g.5gb\":3}},\"y\":{" GPU("4") "}}"), NULL,
       "amd.com/gpu 1/1 nvidia.com/gpu 5/4 nvidia.com/mig-1g.5gb 3/3" },
+    { "what Kubernetes would take for no resource", CHART("a", "{\"limits\":{\"nvidia.com/mig-\":1,\"nvidia.com/mig-a b\":1,\"nvidia.com/mig-a\\nc-2 nvidia.com/gpu\":9,\"gpu.intel.com/\":1}}"), NULL, "" },
     { "more than can be counted stays the most", CHART("a", "{\"replicas\":9000000000000000000,\"resources\":{" GPU("9000000") "}}"), NULL, "nvidia.com/gpu 9223372036854775807/9000000" },
     { "an override of replicas", CHART("a", "{\"replicas\":2,\"resources\":{" GPU("2") "}}"), OVERRIDE("{\"name\":\"a\",\"values\":{\"replicas\":5}}"), "nvidia.com/gpu 10/2" },
     { "an override that takes them away", CHART("a", "{\"resources\":{" GPU("2") "}}"), OVERRIDE("{\"name\":\"a\",\"values\":{\"resources\":null}}"), "" },
