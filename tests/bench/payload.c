@@ -1,6 +1,6 @@
 /* payload.c: bench-payload: an AdmissionReview as the API server sends it.
  *
- *   bench-payload small|rag|large|cycle create|update|change|first < STACK.yaml
+ *   bench-payload small|rag|large|cycle|as-it-is create|update|change|first < STACK.yaml
  *
  * A create or update comes as the validating route gets it, with the author that the mutating one
  * has recorded; a change is an update of a value of the spec, and first is what the mutating route
@@ -114,8 +114,8 @@ static void shape(struct arena *arena, const char *kind, struct value *object)
                      value_clone(arena, value_get(value_at(charts, value_count(charts) - 1),
                                                   STR("name"))));
         value_set(arena, value_at(charts, 0), STR("dependsOn"), needs);
-    } else if (strcmp(kind, "rag") != 0) {
-        die("the kind is small, rag, large or cycle");
+    } else if (strcmp(kind, "rag") != 0 && strcmp(kind, "as-it-is") != 0) {
+        die("the kind is small, rag, large, cycle or as-it-is");
     }
 }
 
@@ -192,7 +192,7 @@ int main(int argc, char **argv)
     struct error err;
 
     if (argc != 3)
-        die("usage: bench-payload small|rag|large|cycle create|update|change|first < STACK.yaml");
+        die("usage: bench-payload small|rag|large|cycle|as-it-is create|update|change|first < STACK.yaml");
     if (yaml_read(arena, read_input(arena), &documents, &err) < 0 || documents.count == 0 ||
         value_read(arena, documents.items[0].json, &json_limits_default, &object, &err) < 0)
         die(err.text);

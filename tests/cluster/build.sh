@@ -35,6 +35,7 @@ oracle k8s.io/kubernetes ./oracle
 charts k8s.io/kubernetes ./charts
 registry github.com/google/go-containerregistry .
 cel k8s.io/kubernetes ./cel
+peer sigs.k8s.io/controller-runtime .
 EOF
 }
 
@@ -63,8 +64,8 @@ version_of() {
 key_of() {
   local files home
   home=$(home_of "$1")
-  files=("$home/go.mod" "$home/go.sum")
-  [ ! -d "$tools/$1" ] || files+=("$tools/$1"/*.go)
+  mapfile -t files < <([ ! -d "$tools/$1" ] || find -L "$tools/$1" -name '*.go' | LC_ALL=C sort)
+  files=("$home/go.mod" "$home/go.sum" ${files[@]+"${files[@]}"})
   printf '%s-%s-%s' "$1" "$2" "$( (table | grep "^$1 " && cat "${files[@]}") | sha256sum | cut -c 1-12)"
 }
 
