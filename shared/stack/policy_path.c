@@ -193,6 +193,19 @@ static int begin_metadata(struct compiling *c)
                      "annotations[KEY]");
 }
 
+static int begin_computed(struct compiling *c)
+{
+    struct token token = { STR(""), false };
+
+    if (next_token(c, false, &token) < 0)
+        return -1;
+    if (token.in_brackets || !str_eq(token.text, STR("gpus")))
+        return error_set(c->err, ERROR_SYNTAX, "of computed, a rule can look at gpus");
+    c->path->computed = true;
+    c->place = PLACE_SCALAR;
+    return 0;
+}
+
 static int begin(struct compiling *c)
 {
     struct token token = { STR(""), false };
@@ -201,11 +214,13 @@ static int begin(struct compiling *c)
         return -1;
     if (str_eq(token.text, STR("metadata")) && !token.in_brackets)
         return begin_metadata(c);
+    if (str_eq(token.text, STR("computed")) && !token.in_brackets)
+        return begin_computed(c);
     c->place = PLACE_STRUCT;
     c->table = &fields_of_stack_spec;
     if (str_eq(token.text, STR("spec")) && !token.in_brackets)
         return 0;
-    return error_set(c->err, ERROR_SYNTAX, "it begins with spec. or metadata.");
+    return error_set(c->err, ERROR_SYNTAX, "it begins with spec., metadata. or computed.");
 }
 
 /* --- where it ends --- */
@@ -225,6 +240,8 @@ static enum policy_path_end end_of(const struct compiling *c)
     case PLACE_SCALAR:
         break;
     }
+    if (c->path->computed)
+        return POLICY_END_NUMBER;
     if (!c->field)
         return POLICY_END_TEXT;
     switch (c->field->kind) {

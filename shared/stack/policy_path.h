@@ -6,7 +6,11 @@
  *     spec.charts[*].values.inline.*.replicas       any member
  *     metadata.labels[app.kubernetes.io/part-of]    a label, annotation or member by its key
  *     metadata.name, metadata.namespace
+ *     computed.gpus                                 what the Stack asks of one cluster (below)
  *
+ * computed.gpus is the number of GPUs, and parts of GPUs, of all vendors, that the Stack asks for
+ * on a cluster (gpu_demand.h). Which overrides meet on one cluster depends on labels, so there are
+ * several: without overrides, with each of them alone, and with each on top of all before it.
  * A chart's version and inline values are looked at where an override lays others over them, too:
  * what is asked of a chart is asked of what is deployed. A path is checked against the tables of
  * fields when it is compiled, so a slip in it is found when the policy is applied, not when nothing

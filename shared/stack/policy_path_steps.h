@@ -37,6 +37,7 @@ struct policy_meta_field {
 
 struct policy_path {
     const struct policy_meta_field *meta; /* NULL: under spec */
+    bool computed; /* not a field, but computed.gpus */
     struct policy_steps steps;
     enum policy_path_end end;
     bool has_charts;

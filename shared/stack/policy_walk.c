@@ -1,6 +1,8 @@
 /* policy_walk.c: along a path through one Stack. */
 #include "stack/policy_path_steps.h"
 
+#include "stack/gpu_demand.h"
+
 struct walk {
     const struct policy_path *path;
     const struct stack *stack;
@@ -252,6 +254,45 @@ static void walk_meta(struct walk *w, const struct path *metadata)
     tell_json(w, json_get(*(const struct json *)(const void *)place, key->name), &key_at);
 }
 
+/* --- what is computed --- */
+
+static int64_t gpus_with(const struct walk *w, uint32_t from, uint32_t to)
+{
+    struct u32_list overrides = u32_list_new(w->arena, to - from);
+    struct gpu_asks asks;
+
+    for (uint32_t i = from; i < to; i++)
+        u32_list_push(&overrides, i);
+    asks = gpu_demand(w->arena, w->stack, &overrides);
+    return gpu_asks_total(&asks);
+}
+
+static void tell_number(struct walk *w, int64_t number, const struct path *at)
+{
+    tell(w, POLICY_VALUE_NUMBER, str_fmt(w->arena, "%lld", (long long)number), at);
+}
+
+/* Of an override what it makes another number of, and no number twice. */
+static void walk_gpus(struct walk *w, const struct path *spec)
+{
+    struct path charts = path_field(spec, STR("charts"));
+    struct path overrides = path_field(spec, STR("overrides"));
+    int64_t plain = gpus_with(w, 0, 0);
+
+    tell_number(w, plain, &charts);
+    for (uint32_t i = 0; i < w->stack->spec.overrides.count; i++) {
+        struct path up = path_index(&overrides, i);
+        struct path at = path_field(&up, STR("charts"));
+        int64_t alone = gpus_with(w, i, i + 1);
+        int64_t on_top = gpus_with(w, 0, i + 1);
+
+        if (alone != plain)
+            tell_number(w, alone, &at);
+        if (on_top != plain && on_top != alone)
+            tell_number(w, on_top, &at);
+    }
+}
+
 void policy_path_walk(const struct policy_path *path, const struct stack *stack,
                       struct arena *arena, policy_visit *visit, void *context)
 {
@@ -260,6 +301,8 @@ void policy_path_walk(const struct policy_path *path, const struct stack *stack,
 
     if (path->meta)
         walk_meta(&w, &at);
+    else if (path->computed)
+        walk_gpus(&w, &at);
     else
         walk_struct(&w, 0, &stack->spec, &at);
     if (path->also)

@@ -42,7 +42,10 @@ static const struct {
     { "a slip in a field", FIELD("spec.charts[*].versoin", "presence: Required"), "!policy.field spec.rules[0].field", "there is no field 'versoin'; did you mean version?" },
     { "a list without [*]", FIELD("spec.charts.version", "presence: Required"), "!policy.field spec.rules[0].field", "write charts[*] for its elements" },
     { "something under a scalar", FIELD("spec.env.x", "presence: Required"), "!policy.field spec.rules[0].field", "nothing stands under it" },
-    { "a root that is none", FIELD("charts[*].version", "presence: Required"), "!policy.field spec.rules[0].field", "begins with spec. or metadata." },
+    { "a root that is none", FIELD("charts[*].version", "presence: Required"), "!policy.field spec.rules[0].field", "begins with spec., metadata. or computed." },
+    { "nothing else is computed", FIELD("computed.cpus", "maximum: 1"), "!policy.field spec.rules[0].field", "can look at gpus" },
+    { "nor anything under it", FIELD("computed.gpus.nvidia", "maximum: 1"), "!policy.field spec.rules[0].field", "nothing stands under it" },
+    { "a number is no duration", FIELD("computed.gpus", "maximum: 4m30s"), "!policy.amount spec.rules[0].maximum", NULL },
     { "a part of metadata that no rule can see", FIELD("metadata.uid", "presence: Required"), "!policy.field spec.rules[0].field", "labels[KEY]" },
     { "a bracket that does not close", FIELD("spec.charts[*", "presence: Required"), "!policy.field spec.rules[0].field", "']'" },
     { "a dot at the end", FIELD("spec.env.", "presence: Required"), "!policy.field spec.rules[0].field", "a name is missing" },
@@ -118,6 +121,12 @@ static void every_rule_of_policies_has_a_row(void **state)
     "{image: {repository: r/q, tag: v1}, sidecar: {image: {tag: latest}}, replicas: 3}}}, "        \
     "{name: app, repo: 'oci://b.io/x', version: '^1.2', dependsOn: [db], timeout: 20m}]"
 
+#define GPUS                                                                                       \
+    "targets: {clusterIds: [c-1]}, charts: [{name: db, repo: 'https://a.io', version: 1.0.0, "     \
+    "values: {inline: {replicas: 3, limits: {nvidia.com/gpu: 2}}}}, {name: e, repo: "              \
+    "'https://a.io', version: 1.0.0, values: {inline: {limits: {nvidia.com/mig-1g.5gb: 1}}}}"
+#define MORE(id, values) "{clusterIds: [" id "], charts: [{name: db, values: {" values "}}]}"
+
 static const struct {
     const char *says, *policy, *stack, *found, *message;
 } judge_rows[] = {
@@ -170,6 +179,12 @@ static const struct {
     { "one that is there", RULE("requiredChart: qdrant"), NULL, "", NULL },
     { "a dependency that is required", RULE("requiredDependency: qdrant"), NULL, "", NULL },
     { "of each chart but itself", RULE("requiredDependency: app"), NULL, "!policy/p/r spec.charts[0].dependsOn", "'db' does not wait for 'app'" },
+    { "GPUs of one cluster in all", FIELD("computed.gpus", "maximum: 6"), GPUS "]", "!policy/p/r spec.charts", "7 is above the most, 6" },
+    { "as many as there may be", FIELD("computed.gpus", "maximum: 7"), GPUS "]", "", NULL },
+    { "none are none", FIELD("computed.gpus", "minimum: 1"), NULL, "!policy/p/r spec.charts", "0 is below the least, 1" },
+    { "an override that asks for more", FIELD("computed.gpus", "maximum: 7"), GPUS "], overrides: [" MORE("c-1", "replicas: 4") "]", "!policy/p/r spec.overrides[0].charts", "9 is above" },
+    { "two that do so together", FIELD("computed.gpus", "maximum: 9"), GPUS "], overrides: [" MORE("c-1", "replicas: 4") ", " MORE("c-1", "limits: {nvidia.com/gpu: 4}") "]",
+      "!policy/p/r spec.overrides[1].charts; !policy/p/r spec.overrides[1].charts", "13 is above" },
     { "a message of its own", FIELD("spec.env", "deny: [prod], message: '${name} of ${namespace} in ${value} (${field})', wayOut: 'ask ${policy}/${rule}'"), NULL,
       "!policy/p/r spec.env", "s of team-a in prod (spec.env) (policy p); ask p/r" },
     { "Warn warns", "action: Warn, " FIELD("spec.env", "deny: [prod]"), NULL, "policy/p/r spec.env", NULL },
