@@ -274,6 +274,23 @@ for file in examples/policy/*.yaml; do
   done <"$state/rules"
 done
 
+row "clusters are those of --inventory, and all that there are"
+clusters=examples/inventory/clusters.yaml
+ends 0 examples/rules/gpu.fit.yaml
+ends 1 -i "$clusters" examples/rules/gpu.fit.yaml
+says "examples/rules/gpu.fit.yaml:18:22: error: spec.charts[1].values.inline.resources.limits[nvidia.com/gpu]: "
+says "the Stack asks each cluster for 12 nvidia.com/gpu; c-m-gpu01 has 8"
+ends 0 -i "$clusters" examples/rules/targets.unknown-cluster.yaml
+says "did you mean c-m-gpu01?"
+ends 0 --test examples/inventory
+ends 2 --inventory "$state/none" examples/test-stack.yaml
+ends 2 --inventory examples/accepted examples/test-stack.yaml
+case $err in *"there is no ClusterInventory in examples/accepted/"*) ;; *) wrong "does not say so" "$err" ;; esac
+cat "$clusters" <(echo ---) "$clusters" >"$state/twice.yaml"
+ends 2 --inventory "$state/twice.yaml" examples/test-stack.yaml
+is "$(wc -l <<<"$err")" 3
+case $err in *"there is another ClusterInventory c-m-gpu01"*) ;; *) wrong "does not say so" "$err" ;; esac
+
 row "what other policies would change is told, Stack by Stack"
 ends 1 --diff-policies "$golden/policies.policies.yaml" "$golden/policies.new.yaml" "$golden/policies.in.yaml"
 is "$(sed "s,$golden/,," <<<"$out")" "$(cat "$golden/policies.diff.txt")"

@@ -43,7 +43,15 @@ static const struct field_table fields_of_case = {
     .size = sizeof(struct test_case),
 };
 
-enum suite_row { ROW_API_VERSION, ROW_KIND, ROW_METADATA, ROW_POLICIES, ROW_TESTS, SUITE_ROWS };
+enum suite_row {
+    ROW_API_VERSION,
+    ROW_KIND,
+    ROW_METADATA,
+    ROW_POLICIES,
+    ROW_INVENTORY,
+    ROW_TESTS,
+    SUITE_ROWS
+};
 
 /* apiVersion and kind were looked at before. */
 struct suite_fields {
@@ -61,6 +69,9 @@ static const struct field suite_rows[SUITE_ROWS] = {
     [ROW_METADATA] = { STR_INIT("metadata"), FIELD_OBJECT, AT(suite_fields, suite.metadata) },
     [ROW_POLICIES] = { STR_INIT("policies"), FIELD_STRINGS, AT(suite_fields, suite.policies),
                        .max = NAMES_MAX, .help = "Where the StackPolicies are that are tested." },
+    [ROW_INVENTORY] = { STR_INIT("inventory"), FIELD_STRINGS, AT(suite_fields, suite.inventory),
+                        .max = NAMES_MAX,
+                        .help = "Where the ClusterInventories are by which is judged." },
     [ROW_TESTS] = { STR_INIT("tests"), FIELD_STRUCTS, FIELD_REQUIRED,
                     AT(suite_fields, suite.tests), .of = &fields_of_case, .min = 1,
                     .max = TESTS_MAX },

@@ -32,6 +32,7 @@ struct test_suite {
     uint64_t given;
     struct json metadata;
     struct str_list policies; /* files, folders and globs, as in test_case */
+    struct str_list inventory; /* the same */
     struct test_cases tests;
 };
 

@@ -1,6 +1,7 @@
 /* cases_run.c: read what a case names, review it, compare. */
 #include "webhook/offline/cases_run.h"
 
+#include "webhook/offline/clusters.h"
 #include "webhook/offline/policies.h"
 
 struct running {
@@ -77,6 +78,26 @@ static struct policy_set *load_policies(struct running *r, const struct object *
     return policies;
 }
 
+/* The clusters that a StackTest names; -1, and a failed result, if they are not in order. */
+static int load_inventory(struct running *r, const struct object *object, struct str suite,
+                          const struct str_list *names, struct offline_config *config)
+{
+    struct str file = r->files->items[object->file].name;
+    struct str_list paths = from_folder(r->arena, file, names);
+    struct input_files files = input_read(r->arena, &paths);
+    struct case_result result = { .file = object->file,
+                                  .at = object_field_place(object, STR("inventory")),
+                                  .suite = suite,
+                                  .name = STR("has an inventory") };
+
+    if (clusters_load(r->arena, &files, &config->clusters, &result.wrong) < 0) {
+        add_result(r, result);
+        return -1;
+    }
+    config->clusters_known = true;
+    return 0;
+}
+
 static void run_suite(struct running *r, const struct object *object)
 {
     AUTO(policy_set_unref) struct policy_set *policies = NULL;
@@ -100,6 +121,8 @@ static void run_suite(struct running *r, const struct object *object)
             return;
         config.policies = policies;
     }
+    if (suite.inventory.count && load_inventory(r, object, name, &suite.inventory, &config) < 0)
+        return;
     for (uint32_t i = 0; i < suite.tests.count; i++)
         run_case(r, object, name, &config, &suite.tests.items[i], i);
 }

@@ -2,6 +2,7 @@
 #include "webhook/offline/command.h"
 
 #include "webhook/offline/cases_run.h"
+#include "webhook/offline/clusters.h"
 #include "webhook/offline/policies.h"
 
 #include <errno.h>
@@ -76,21 +77,49 @@ static int put(const struct strbuf *out)
     return -1;
 }
 
+static struct input_files read_from(struct str from, struct arena *arena)
+{
+    struct str_list words = str_list_new(arena, 1);
+
+    str_list_push(&words, from);
+    return input_read(arena, &words);
+}
+
+static void tell_wrong(const struct str_list *wrong, struct arena *arena)
+{
+    for (uint32_t i = 0; i < wrong->count; i++)
+        tell("", wrong->items[i], arena);
+}
+
+/* The clusters that stand there, if some are asked for; else what is wrong is told. */
+static int load_clusters(const struct offline_options *options, struct arena *arena,
+                         struct offline_config *config)
+{
+    struct input_files files;
+    struct str_list wrong;
+
+    if (!options->inventory.len)
+        return 0;
+    files = read_from(options->inventory, arena);
+    if (clusters_load(arena, &files, &config->clusters, &wrong) < 0) {
+        tell_wrong(&wrong, arena);
+        return -1;
+    }
+    config->clusters_known = true;
+    return 0;
+}
+
 /* The policies that stand there, all in order; else what is wrong is told. */
 static int load_policies(struct str from, struct arena *arena, struct policy_set **ret_policies)
 {
-    struct str_list words = str_list_new(arena, 1);
+    struct input_files files = read_from(from, arena);
     struct str_list wrong;
-
-    str_list_push(&words, from);
-
-    struct input_files files = input_read(arena, &words);
     struct policy_set *policies = policies_load(arena, &files, &wrong);
 
-    for (uint32_t i = 0; !policies && i < wrong.count; i++)
-        tell("", wrong.items[i], arena);
-    if (!policies)
+    if (!policies) {
+        tell_wrong(&wrong, arena);
         return -1;
+    }
     *ret_policies = policies;
     return 0;
 }
@@ -104,7 +133,8 @@ static int review(const struct offline_options *options, struct arena *arena)
     struct output_style style = style_of(options, arena);
     struct strbuf out = strbuf_new(arena, 64 * 1024);
 
-    if (options->policy.len && load_policies(options->policy, arena, &policies) < 0)
+    if (load_clusters(options, arena, &config) < 0 ||
+        (options->policy.len && load_policies(options->policy, arena, &policies) < 0))
         return OFFLINE_UNREADABLE;
     config.policies = policies;
 
@@ -122,16 +152,15 @@ static int test(const struct offline_options *options, struct arena *arena)
 {
     AUTO(policy_set_unref) struct policy_set *policies = NULL;
     struct offline_config config = options->config;
-    struct str_list words = str_list_new(arena, 1);
     struct output_style style = style_of(options, arena);
     struct strbuf out = strbuf_new(arena, 64 * 1024);
 
-    if (options->policy.len && load_policies(options->policy, arena, &policies) < 0)
+    if (load_clusters(options, arena, &config) < 0 ||
+        (options->policy.len && load_policies(options->policy, arena, &policies) < 0))
         return OFFLINE_UNREADABLE;
     config.policies = policies;
-    str_list_push(&words, options->test);
 
-    struct input_files files = input_read(arena, &words);
+    struct input_files files = read_from(options->test, arena);
     struct case_report report = cases_run(arena, &files, &config);
     uint32_t unreadable = tell_unreadable(&report.files, arena);
 
@@ -151,14 +180,18 @@ static int compare(const struct offline_options *options, struct arena *arena)
 {
     AUTO(policy_set_unref) struct policy_set *before = NULL;
     AUTO(policy_set_unref) struct policy_set *after = NULL;
-    struct offline_config old_config = options->config;
-    struct offline_config new_config = options->config;
+    struct offline_config config = options->config;
     struct output_style style = style_of(options, arena);
     struct strbuf out = strbuf_new(arena, 64 * 1024);
 
-    if (load_policies(options->policy, arena, &before) < 0 ||
+    if (load_clusters(options, arena, &config) < 0 ||
+        load_policies(options->policy, arena, &before) < 0 ||
         load_policies(options->other, arena, &after) < 0)
         return OFFLINE_UNREADABLE;
+
+    struct offline_config old_config = config;
+    struct offline_config new_config = config;
+
     old_config.policies = before;
     new_config.policies = after;
 

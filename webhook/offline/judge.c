@@ -7,6 +7,9 @@ struct facts offline_facts(const struct offline_config *config, struct offline_s
                            uint32_t number)
 {
     return (struct facts){
+        .clusters_known = config->clusters_known,
+        .clusters = config->clusters,
+        .inventories_kept = config->clusters_known,
         .stacks = offline_stacks_facts(stacks, number),
         .policies = config->policies,
         .plain_http_allowed = config->plain_http_allowed,

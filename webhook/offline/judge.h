@@ -14,6 +14,8 @@ struct offline_config {
     bool plain_http_allowed;
     struct rule_severities severities;
     const struct policy_set *policies; /* put to the Stacks; NULL = none */
+    bool clusters_known;               /* then these are all that there are */
+    struct fact_clusters clusters;
 };
 
 /* What is known when object `number`, a Stack, is judged. */

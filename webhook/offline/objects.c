@@ -15,6 +15,7 @@ static const char *const kind_names[OBJECT_KIND_COUNT] = {
     [OBJECT_STACK] = "Stack",
     [OBJECT_POLICY] = "StackPolicy",
     [OBJECT_TEST] = "StackTest",
+    [OBJECT_INVENTORY] = "ClusterInventory",
 };
 
 const char *object_kind_name(enum object_kind kind)

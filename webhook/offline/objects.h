@@ -17,7 +17,7 @@ struct place {
 };
 
 /* The kinds that a review knows. */
-enum object_kind { OBJECT_STACK, OBJECT_POLICY, OBJECT_TEST, OBJECT_KIND_COUNT };
+enum object_kind { OBJECT_STACK, OBJECT_POLICY, OBJECT_TEST, OBJECT_INVENTORY, OBJECT_KIND_COUNT };
 
 struct object {
     enum object_kind kind;

@@ -111,6 +111,7 @@ int offline_options_read(const struct flag_values *flags, struct offline_options
         .quiet = values[FLAG_QUIET].number != 0,
         .verbose = values[FLAG_VERBOSE].number != 0,
         .policy = values[FLAG_POLICY].text,
+        .inventory = values[FLAG_INVENTORY].text,
         .test = values[FLAG_TEST].text,
         .words = flags->rest,
     };

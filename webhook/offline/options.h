@@ -18,6 +18,7 @@ struct offline_options {
     bool verbose;
     enum offline_mode mode;
     struct str policy;     /* where the policies are; "": none. Of a diff: the old ones */
+    struct str inventory;  /* where the ClusterInventories are; "": clusters are not known */
     struct str other;      /* of a diff: where the new ones are */
     struct str test;       /* where StackTests are */
     struct str_list words; /* files, folders, globs, "-" */

@@ -5,29 +5,54 @@
 #include "support/rows.h"
 
 #include "support/files.h"
+#include "webhook/offline/clusters.h"
 #include "webhook/offline/judge.h"
 
 #define FOLDER "examples/rules"
 
-/* Rules that ask who applies a Stack, or what is known of clusters. */
+/* Rules that ask who applies a Stack, or what else a cluster has. */
 static const enum rule_id elsewhere[] = {
     RULE_WHO_APPLIED, RULE_WHO_ACCESS, RULE_WHO_ACCESS_UNKNOWN, RULE_WHO_RECEIPT,
-    RULE_WHO_UNJUDGED, RULE_GRAPH_UNKNOWN_STACK,
-    RULE_TARGETS_NO_MATCH, RULE_TARGETS_UNKNOWN_CLUSTER, RULE_OVERLAP_TODAY,
-    RULE_GPU_FIT, RULE_GPU_BUSY, RULE_GPU_UNKNOWN,
+    RULE_WHO_UNJUDGED, RULE_GRAPH_UNKNOWN_STACK, RULE_OVERLAP_TODAY,
 };
 
-static bool is_elsewhere(enum rule_id id)
+/* Rules that ask what is known of clusters: those of INVENTORY are. */
+#define INVENTORY "examples/inventory/clusters.yaml"
+static const enum rule_id of_clusters[] = {
+    RULE_TARGETS_NO_MATCH, RULE_TARGETS_UNKNOWN_CLUSTER, RULE_GPU_FIT, RULE_GPU_BUSY,
+    RULE_GPU_UNKNOWN,
+};
+
+static bool is_of(enum rule_id id, const enum rule_id *list, size_t count)
 {
-    for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
-        if (elsewhere[i] == id)
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == id)
             return true;
     return false;
 }
+#define IS_OF(id, list) is_of((id), (list), sizeof(list) / sizeof((list)[0]))
+
+static void add_file(struct arena *arena, struct input_files *files, const char *path)
+{
+    *files = input_files_new(arena, 1);
+    input_files_push(files, (struct input_file){ .name = str_of(path), .bytes = test_file(arena, path) });
+}
+
+static void add_clusters(struct arena *arena, struct offline_config *config)
+{
+    struct input_files files;
+    struct str_list wrong;
+
+    add_file(arena, &files, INVENTORY);
+    if (clusters_load(arena, &files, &config->clusters, &wrong) < 0)
+        fail_msg("%.*s", STR_ARG(wrong.items[0]));
+    config->clusters_known = true;
+}
 
 /* The first finding, which is of the example. */
-static const struct problem *find(struct arena *arena, const struct rule *rule)
+static const struct problem *find(struct arena *arena, enum rule_id id)
 {
+    const struct rule *rule = rule_of(id);
     const char *path = str_fmt(arena, FOLDER "/%s.yaml", rule->name).at;
     struct offline_config config = { .namespace_ = STR("default"),
                                      .severities = rule_severities_default() };
@@ -36,8 +61,9 @@ static const struct problem *find(struct arena *arena, const struct rule *rule)
 
     if (!test_file_exists(path))
         fail_msg("%s has no example: write %s", rule->name, path);
-    *files = input_files_new(arena, 1);
-    input_files_push(files, (struct input_file){ .name = str_of(path), .bytes = test_file(arena, path) });
+    add_file(arena, files, path);
+    if (IS_OF(id, of_clusters))
+        add_clusters(arena, &config);
     *report = offline_review(arena, files, &config);
     rows_expect(path, report->findings.count > 0, "something is found");
     for (uint32_t i = 0; i < report->findings.count; i++)
@@ -62,7 +88,7 @@ static void put_cell(struct strbuf *out, struct str text)
 static void put_rule(struct strbuf *out, enum rule_id id)
 {
     const struct rule *rule = rule_of(id);
-    const struct problem *found = is_elsewhere(id) ? NULL : find(out->arena, rule);
+    const struct problem *found = IS_OF(id, elsewhere) ? NULL : find(out->arena, id);
 
     strbuf_fmt(out, "| `%s` | %s%s | `%s` | ", rule->name, severity_name(rule->severity),
                rule_is_fixed(id) ? " always" : "", rule->field);
@@ -90,8 +116,8 @@ static void every_rule_is_shown(void **state)
                      "configuration may change either, have a rule only counted\n(`audit`), or turn it "
                      "`off`, but not of a rule that denies `always`. On an update, a fault that the "
                      "update does not touch only warns.\n"
-                     "`herd-webhook review examples/rules/graph.cycle.yaml` shows one; those without an "
-                     "example depend on who asks, or on what the cluster has.\n\n"
+                     "`herd-webhook review --inventory " INVENTORY " examples/rules/graph.cycle.yaml` shows "
+                     "one;\nthose without an example depend on who asks, or on what else the cluster has.\n\n"
                      "| rule | severity | field | what it finds | example, and what is said of it | way out |\n"
                      "|---|---|---|---|---|---|\n");
     for (int i = 0; i < RULE_COUNT; i++)
@@ -110,7 +136,7 @@ static void every_example_is_of_a_rule(void **state)
     for (uint32_t i = 0; i < names.count; i++) {
         struct str name = str_slice(names.items[i], 0, names.items[i].len - strlen(".yaml"));
 
-        rows_expect(names.items[i].at, rule_from(name, &id) && !is_elsewhere(id), "it names a rule");
+        rows_expect(names.items[i].at, rule_from(name, &id) && !IS_OF(id, elsewhere), "it names a rule");
     }
 }
 

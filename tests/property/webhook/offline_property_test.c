@@ -192,8 +192,10 @@ static void both_say_the_same_of_one_input(uint64_t seed)
     const char *row = str_fmt(arena, "HERD_SEED=%" PRIu64, seed).at;
     struct rng rng = rng_from_seed(seed);
     AUTO(policy_set_unref) struct policy_set *policies = some_policies(arena);
-    struct offline_config config = { STR("default"), rng_below(&rng, 2), rule_severities_default(),
-                                     rng_below(&rng, 2) ? policies : NULL };
+    struct offline_config config = { .namespace_ = STR("default"),
+                                     .plain_http_allowed = rng_below(&rng, 2),
+                                     .severities = rule_severities_default(),
+                                     .policies = rng_below(&rng, 2) ? policies : NULL };
     struct input_files files = any_input(arena, &rng);
     struct report report = offline_review(arena, &files, &config);
     struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
