@@ -175,11 +175,11 @@ static bool is_refused(struct arena *arena, struct json object)
 }
 
 /* Whether it could ask for GPUs on some cluster, whatever clusters there are. */
-static bool may_ask(struct arena *arena, const struct stack *stack)
+static bool may_ask(const struct stack *stack, struct gpu_counter *counter)
 {
-    struct u32_list none = u32_list_new(arena, 0);
+    static const struct u32_list none;
 
-    return stack->spec.overrides.count || gpu_demand(arena, stack, &none).count;
+    return stack->spec.overrides.count || gpu_demand(counter, &none).count;
 }
 
 static void promise(struct inventories *i, struct str key)
@@ -199,15 +199,16 @@ static void promise(struct inventories *i, struct str key)
     }
 
     const struct stack *stack = stack_default(arena, stack_decode(arena, json, &problems), NULL);
+    struct gpu_counter *counter = gpu_counter_new(arena, stack, UINT64_MAX);
 
-    if (!may_ask(arena, stack)) {
+    if (!may_ask(stack, counter)) {
         promises_forget(i->promises, key, wake_cluster, i);
         return;
     }
     facts.clusters = *known_clusters(i);
 
     struct fact_clusters chosen = gpu_clusters(arena, stack, &facts);
-    struct gpu_groups groups = gpu_demand_on(arena, stack, &chosen);
+    struct gpu_groups groups = gpu_demand_on(counter, &chosen);
 
     promises_put(i->promises, key, &groups, &chosen, wake_cluster, i);
 }

@@ -1,16 +1,45 @@
 /* gpu_demand.c: a walk through values that knows the replicas around it. */
 #include "stack/gpu_demand.h"
 
-#include "base/limits.h"
+#include <stdlib.h>
+
 #include "base/map.h"
 #include "stack/gpu.h"
+#include "stack/gpu_values.h"
 #include "stack/release.h"
 #include "text/quantity.h"
-#include "text/value.h"
+
+/* What an override says of a chart. */
+struct gpu_said {
+    uint32_t override;
+    bool skip;
+    struct gpu_value values;
+};
+LIST_DEFINE(gpu_saids, struct gpu_said)
+
+struct counted_chart {
+    struct gpu_value values;
+    struct gpu_saids said; /* in the order of overrides */
+    struct gpu_asks plain; /* without any of them */
+};
+
+struct gpu_counter {
+    struct arena *arena;
+    const struct stack *stack;
+    struct counted_chart *charts;
+    uint64_t steps, steps_max;
+};
+
+/* What was added up so far. */
+struct tally {
+    struct gpu_asks asks;
+    struct map *numbers; /* by resource: its place in asks, and one */
+};
 
 struct count {
-    struct gpu_asks *asks;
+    struct tally tally;
     uint32_t chart;
+    uint64_t *steps;
 };
 
 static int64_t sum(int64_t a, int64_t b)
@@ -27,21 +56,49 @@ static int64_t times(int64_t a, int64_t b)
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-static struct gpu_ask *ask_for(struct gpu_asks *asks, struct str resource, uint32_t chart)
-{
-    uint32_t place = 0;
-    struct gpu_ask none = { .resource = resource, .chart = chart, .pod_chart = chart };
+/* --- asks, found by resource --- */
 
-    while (place < asks->count && str_cmp(asks->items[place].resource, resource) < 0)
-        place++;
-    if (place == asks->count || !str_eq(asks->items[place].resource, resource)) {
-        gpu_asks_push(asks, none);
-        for (uint32_t i = asks->count - 1; i > place; i--)
-            asks->items[i] = asks->items[i - 1];
-        asks->items[place] = none;
-    }
-    return &asks->items[place];
+static struct tally tally_new(struct arena *arena)
+{
+    return (struct tally){ gpu_asks_new(arena, 0), map_new(arena, 4) };
 }
+
+static struct gpu_ask *ask_for(struct tally *t, struct str resource, uint32_t chart)
+{
+    uintptr_t number = (uintptr_t)map_get(t->numbers, resource);
+
+    if (number)
+        return &t->asks.items[number - 1];
+    gpu_asks_push(&t->asks, (struct gpu_ask){ .resource = resource, .chart = chart,
+                                              .pod_chart = chart });
+    map_put(t->numbers, resource, (void *)(uintptr_t)t->asks.count);
+    return &t->asks.items[t->asks.count - 1];
+}
+
+static int by_resource(const void *a, const void *b)
+{
+    return str_cmp(((const struct gpu_ask *)a)->resource, ((const struct gpu_ask *)b)->resource);
+}
+
+static struct gpu_asks sorted(struct tally *t)
+{
+    if (t->asks.count)
+        qsort(t->asks.items, t->asks.count, sizeof(t->asks.items[0]), by_resource);
+    return t->asks;
+}
+
+static void tally_add(struct tally *t, const struct gpu_ask *more)
+{
+    struct gpu_ask *ask = ask_for(t, more->resource, more->chart);
+
+    ask->total = sum(ask->total, more->total);
+    if (more->pod > ask->pod) {
+        ask->pod = more->pod;
+        ask->pod_chart = more->pod_chart;
+    }
+}
+
+/* --- values --- */
 
 /* 0 for what is no positive whole number, which gpu.quantity tells. */
 static int64_t quantity_of(struct json value)
@@ -56,137 +113,180 @@ static int64_t quantity_of(struct json value)
     return quantity.milli / 1000;
 }
 
-static void add(struct count *c, struct str resource, struct json value, int64_t replicas)
+static void add(struct count *c, const struct gpu_value *resource, int64_t replicas)
 {
-    int64_t each = gpu_of_resource(resource) ? quantity_of(value) : 0;
-    struct gpu_ask *ask;
+    int64_t each = gpu_of_resource(resource->key) ? quantity_of(resource->scalar) : 0;
 
     if (each == 0 || replicas == 0)
         return;
-    ask = ask_for(c->asks, resource, c->chart);
-    ask->total = sum(ask->total, times(each, replicas));
-    if (each > ask->pod) {
-        ask->pod = each;
-        ask->pod_chart = c->chart;
-    }
+    tally_add(&c->tally, &(struct gpu_ask){ .resource = resource->key,
+                                            .total = times(each, replicas),
+                                            .pod = each,
+                                            .chart = c->chart,
+                                            .pod_chart = c->chart });
+}
+
+static bool is_silent(const struct gpu_value *limit)
+{
+    return !limit || (!limit->is_map && !limit->is_list &&
+                      (json_is(limit->scalar, JSON_ABSENT) || json_is(limit->scalar, JSON_NULL)));
 }
 
 /* Requests count where limits are silent: the chart may set the limits itself. */
-static void add_resources(struct count *c, struct json limits, struct json requests,
-                          int64_t replicas)
+static void add_resources(struct count *c, const struct gpu_value *map, int64_t replicas)
 {
-    struct json_iter it = json_iter(limits);
+    static const struct gpu_value none;
+    const struct gpu_value *limits = gpu_value_get(map, STR("limits"));
+    const struct gpu_value *requests = gpu_value_get(map, STR("requests"));
 
-    while (json_next(&it))
-        add(c, it.key, it.value, replicas);
-    it = json_iter(requests);
-    while (json_next(&it)) {
-        struct json limit = json_get(limits, it.key);
-
-        if (json_is(limit, JSON_ABSENT) || json_is(limit, JSON_NULL))
-            add(c, it.key, it.value, replicas);
-    }
+    if (!limits || !limits->is_map)
+        limits = &none;
+    for (uint32_t i = 0; i < limits->count; i++)
+        add(c, &limits->members[i], replicas);
+    for (uint32_t i = 0; requests && requests->is_map && i < requests->count; i++)
+        if (is_silent(gpu_value_get(limits, requests->members[i].key)))
+            add(c, &requests->members[i], replicas);
 }
 
-static int64_t replicas_of(struct json map, int64_t around)
+static int64_t replicas_of(const struct gpu_value *map, int64_t around)
 {
     static const struct str names[] = { STR_INIT("replicas"), STR_INIT("replicaCount") };
     int64_t replicas;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (json_int64(json_get(map, names[i]), &replicas) && replicas >= 0)
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct gpu_value *value = gpu_value_get(map, names[i]);
+
+        if (value && json_int64(value->scalar, &replicas) && replicas >= 0)
             return replicas;
+    }
     return around;
 }
 
-static bool is_switched_off(struct json map)
+static bool is_switched_off(const struct gpu_value *map)
 {
-    struct json enabled = json_get(map, STR("enabled"));
+    const struct gpu_value *enabled = gpu_value_get(map, STR("enabled"));
 
-    return json_is(enabled, JSON_BOOL) && !json_bool(enabled);
+    return enabled && json_is(enabled->scalar, JSON_BOOL) && !json_bool(enabled->scalar);
 }
 
-static struct json map_at(struct json map, struct str name)
+static void walk(struct count *c, const struct gpu_value *value, int64_t replicas)
 {
-    struct json member = json_get(map, name);
-
-    return json_is(member, JSON_OBJECT) ? member : (struct json){ NULL, 0 };
-}
-
-/* As deep as the reader lets JSON be (LIMIT_JSON_DEPTH). */
-static void walk(struct count *c, struct json value, int64_t replicas)
-{
-    struct json_iter it = json_iter(value);
-
-    if (json_is(value, JSON_OBJECT)) {
+    *c->steps += 1;
+    if (value->is_map) {
         if (is_switched_off(value))
             return;
         replicas = replicas_of(value, replicas);
-        add_resources(c, map_at(value, STR("limits")), map_at(value, STR("requests")), replicas);
+        add_resources(c, value, replicas);
     }
-    while (json_next(&it))
-        walk(c, it.value, replicas);
+    for (uint32_t i = 0; i < value->count; i++)
+        walk(c, &value->members[i], replicas);
 }
 
 /* --- charts --- */
 
-static const struct chart_override *said_of(const struct stack *stack, uint32_t override,
-                                            struct str chart)
+static struct gpu_asks asks_of(struct gpu_counter *g, uint32_t chart,
+                               const struct gpu_value *values)
 {
-    const struct chart_overrides *charts = &stack->spec.overrides.items[override].charts;
+    struct count c = { .tally = tally_new(g->arena), .chart = chart, .steps = &g->steps };
 
-    for (uint32_t i = 0; i < charts->count; i++)
-        if (str_eq(charts->items[i].name, chart))
-            return &charts->items[i];
-    return NULL;
+    walk(&c, values, 1);
+    return c.tally.asks;
 }
 
-/* Its inline values, and those that overrides lay over them; absent where it is skipped. */
-static struct json values_of(struct arena *arena, const struct stack *stack, uint32_t chart,
-                             const struct u32_list *overrides)
+static void hear_overrides(struct gpu_counter *g)
 {
-    const struct chart *c = &stack->spec.charts.items[chart];
-    struct json_limits limits = json_limits_default;
-    struct json values = c->values.inline_;
-    struct json none = { NULL, 0 };
-    struct value *merged = NULL;
-    struct error err;
+    const struct stack *stack = g->stack;
+    struct map *charts = map_new(g->arena, stack->spec.charts.count);
 
-    for (uint32_t i = 0; i < overrides->count; i++) {
-        const struct chart_override *said = said_of(stack, overrides->items[i], c->name);
+    for (uint32_t i = 0; i < stack->spec.charts.count; i++)
+        map_put(charts, stack->spec.charts.items[i].name, &g->charts[i]);
+    for (uint32_t i = 0; i < stack->spec.overrides.count; i++) {
+        const struct chart_overrides *said = &stack->spec.overrides.items[i].charts;
 
-        if (said && said->skip)
-            return none;
-        if (!said || !json_is(said->values, JSON_OBJECT))
-            continue;
-        if (!merged)
-            merged = json_is(values, JSON_OBJECT) ? value_of(arena, values) : value_object(arena);
-        merged = value_merge(arena, merged, value_of(arena, said->values));
+        for (uint32_t k = 0; k < said->count; k++) {
+            struct counted_chart *chart = map_get(charts, said->items[k].name);
+
+            if (chart)
+                gpu_saids_push(&chart->said,
+                               (struct gpu_said){ i, said->items[k].skip,
+                                                  gpu_value_over(g->arena,
+                                                                 said->items[k].values) });
+        }
     }
-    limits.bytes_max = LIMIT_ANSWER_BODY;
-    /* Made of what was read within the same bounds. */
-    if (merged && json_read(arena, value_json(arena, merged), &limits, &values, &err) < 0)
-        return none;
-    return values;
 }
 
-struct gpu_asks gpu_demand(struct arena *arena, const struct stack *stack,
-                           const struct u32_list *overrides)
+struct gpu_counter *gpu_counter_new(struct arena *arena, const struct stack *stack,
+                                    uint64_t steps_max)
 {
-    struct gpu_asks asks = gpu_asks_new(arena, 0);
+    struct gpu_counter *g = arena_new(arena, struct gpu_counter);
 
+    *g = (struct gpu_counter){ .arena = arena, .stack = stack, .steps_max = steps_max };
+    g->charts = arena_array(arena, struct counted_chart, stack->spec.charts.count);
     for (uint32_t i = 0; i < stack->spec.charts.count; i++) {
-        struct count c = { .asks = &asks, .chart = i };
+        struct counted_chart *chart = &g->charts[i];
 
-        walk(&c, values_of(arena, stack, i, overrides), 1);
+        chart->values = gpu_value_of(arena, stack->spec.charts.items[i].values.inline_);
+        chart->said = gpu_saids_new(arena, 0);
+        chart->plain = asks_of(g, i, &chart->values);
     }
-    return asks;
+    hear_overrides(g);
+    g->steps = 0;
+    return g;
 }
 
-struct gpu_groups gpu_demand_on(struct arena *arena, const struct stack *stack,
-                                const struct fact_clusters *clusters)
+bool gpu_counter_gave_up(const struct gpu_counter *counter)
 {
-    struct override_matcher *matcher = override_matcher_new(arena, stack);
+    return counter->steps > counter->steps_max;
+}
+
+/* Where it is skipped it asks for nothing. `applies`: by override. */
+static void add_chart(struct gpu_counter *g, uint32_t chart, const bool *applies,
+                      struct tally *tally)
+{
+    const struct counted_chart *c = &g->charts[chart];
+    struct gpu_value values = c->values;
+    bool changed = false;
+
+    for (uint32_t i = 0; i < c->said.count && !gpu_counter_gave_up(g); i++) {
+        const struct gpu_said *said = &c->said.items[i];
+
+        g->steps++;
+        if (!applies[said->override])
+            continue;
+        if (said->skip)
+            return;
+        if (said->values.is_map) {
+            values = values.is_map ? gpu_value_merge(g->arena, &values, &said->values, &g->steps)
+                                   : said->values;
+            changed = true;
+        }
+    }
+
+    struct gpu_asks asks = changed ? asks_of(g, chart, &values) : c->plain;
+
+    g->steps += asks.count;
+    for (uint32_t i = 0; i < asks.count; i++)
+        tally_add(tally, &asks.items[i]);
+}
+
+struct gpu_asks gpu_demand(struct gpu_counter *counter, const struct u32_list *overrides)
+{
+    struct tally tally = tally_new(counter->arena);
+    uint32_t charts = counter->stack->spec.charts.count;
+    bool *applies = arena_array(counter->arena, bool, counter->stack->spec.overrides.count);
+
+    for (uint32_t i = 0; i < overrides->count; i++)
+        applies[overrides->items[i]] = true;
+    counter->steps += charts;
+    for (uint32_t i = 0; i < charts && !gpu_counter_gave_up(counter); i++)
+        add_chart(counter, i, applies, &tally);
+    return sorted(&tally);
+}
+
+struct gpu_groups gpu_demand_on(struct gpu_counter *counter, const struct fact_clusters *clusters)
+{
+    struct arena *arena = counter->arena;
+    struct override_matcher *matcher = override_matcher_new(arena, counter->stack);
     struct map *numbers = map_new(arena, 4);
     struct gpu_groups groups = gpu_groups_new(arena, 4);
 
@@ -197,7 +297,7 @@ struct gpu_groups gpu_demand_on(struct arena *arena, const struct stack *stack,
         uintptr_t number = (uintptr_t)map_get(numbers, key);
 
         if (!number) {
-            gpu_groups_push(&groups, (struct gpu_group){ gpu_demand(arena, stack, &on),
+            gpu_groups_push(&groups, (struct gpu_group){ gpu_demand(counter, &on),
                                                          u32_list_new(arena, 0) });
             number = groups.count;
             map_put(numbers, key, (void *)number);

@@ -21,9 +21,15 @@ struct gpu_ask {
 };
 LIST_DEFINE(gpu_asks, struct gpu_ask)
 
+/* Sums up for one Stack, as often as clusters and overrides differ. In the arena. */
+struct gpu_counter;
+/* It gives up once it has looked at so many values; LIMIT_GPU_STEPS in a review. */
+struct gpu_counter *gpu_counter_new(struct arena *arena, const struct stack *stack,
+                                    uint64_t steps_max);
 /* Where these overrides (indexes into spec.overrides, in order) apply. Sorted by resource. */
-struct gpu_asks gpu_demand(struct arena *arena, const struct stack *stack,
-                           const struct u32_list *overrides);
+struct gpu_asks gpu_demand(struct gpu_counter *counter, const struct u32_list *overrides);
+/* If so, what it said last, and says from then on, is too little. */
+bool gpu_counter_gave_up(const struct gpu_counter *counter);
 
 /* Clusters to which the same overrides apply: they are asked for the same. */
 struct gpu_group {
@@ -31,8 +37,7 @@ struct gpu_group {
     struct u32_list clusters; /* indexes */
 };
 LIST_DEFINE(gpu_groups, struct gpu_group)
-struct gpu_groups gpu_demand_on(struct arena *arena, const struct stack *stack,
-                                const struct fact_clusters *clusters);
+struct gpu_groups gpu_demand_on(struct gpu_counter *counter, const struct fact_clusters *clusters);
 
 /* GPUs and parts of them in all, of all vendors. */
 int64_t gpu_asks_total(const struct gpu_asks *asks);

@@ -1,6 +1,7 @@
 /* policy_walk.c: along a path through one Stack. */
 #include "stack/policy_path_steps.h"
 
+#include "base/limits.h"
 #include "stack/gpu_demand.h"
 
 struct walk {
@@ -256,40 +257,46 @@ static void walk_meta(struct walk *w, const struct path *metadata)
 
 /* --- what is computed --- */
 
-static int64_t gpus_with(const struct walk *w, uint32_t from, uint32_t to)
+static void tell_gpus(struct walk *w, int64_t number, const struct path *at)
 {
-    struct u32_list overrides = u32_list_new(w->arena, to - from);
+    tell(w, POLICY_VALUE_NUMBER, str_fmt(w->arena, "%lld", (long long)number), at);
+}
+
+static int64_t gpus_with(struct gpu_counter *counter, struct arena *arena, uint32_t from,
+                         uint32_t to)
+{
+    struct u32_list overrides = u32_list_new(arena, to - from);
     struct gpu_asks asks;
 
     for (uint32_t i = from; i < to; i++)
         u32_list_push(&overrides, i);
-    asks = gpu_demand(w->arena, w->stack, &overrides);
+    asks = gpu_demand(counter, &overrides);
     return gpu_asks_total(&asks);
-}
-
-static void tell_number(struct walk *w, int64_t number, const struct path *at)
-{
-    tell(w, POLICY_VALUE_NUMBER, str_fmt(w->arena, "%lld", (long long)number), at);
 }
 
 /* Of an override what it makes another number of, and no number twice. */
 static void walk_gpus(struct walk *w, const struct path *spec)
 {
+    struct gpu_counter *counter = gpu_counter_new(w->arena, w->stack, LIMIT_GPU_STEPS);
     struct path charts = path_field(spec, STR("charts"));
     struct path overrides = path_field(spec, STR("overrides"));
-    int64_t plain = gpus_with(w, 0, 0);
+    int64_t plain = gpus_with(counter, w->arena, 0, 0);
 
-    tell_number(w, plain, &charts);
+    tell_gpus(w, plain, &charts);
     for (uint32_t i = 0; i < w->stack->spec.overrides.count; i++) {
         struct path up = path_index(&overrides, i);
         struct path at = path_field(&up, STR("charts"));
-        int64_t alone = gpus_with(w, i, i + 1);
-        int64_t on_top = gpus_with(w, 0, i + 1);
+        int64_t alone = gpus_with(counter, w->arena, i, i + 1);
+        int64_t on_top = gpus_with(counter, w->arena, 0, i + 1);
 
+        if (gpu_counter_gave_up(counter)) {
+            tell(w, POLICY_VALUE_TEXT, STR("more than is counted"), &overrides);
+            return;
+        }
         if (alone != plain)
-            tell_number(w, alone, &at);
+            tell_gpus(w, alone, &at);
         if (on_top != plain && on_top != alone)
-            tell_number(w, on_top, &at);
+            tell_gpus(w, on_top, &at);
     }
 }
 

@@ -11,6 +11,7 @@
  * once for each such group. Linear in values and clusters. */
 #include "stack/gpu_offer.h"
 
+#include "base/limits.h"
 #include "stack/gpu_demand.h"
 
 struct fit {
@@ -188,6 +189,17 @@ static void judge_group(struct fit *f, const struct gpu_group *group,
     }
 }
 
+static void tell_uncounted(struct fit *f)
+{
+    struct path spec = path_field(NULL, STR("spec"));
+    struct path at = path_field(&spec, STR("overrides"));
+
+    finding_add(f->findings, RULE_GPU_UNKNOWN, CAUSE_VALUE_INVALID, &at,
+                STR("have fewer overrides, or smaller ones"),
+                "what the Stack asks of GPUs was not counted: its charts differ from cluster to "
+                "cluster in too much for that");
+}
+
 void validate_fit(const struct stack *stack, const struct facts *facts,
                   const struct fact_clusters *clusters, uint32_t provides, gpu_field_of *field_of,
                   void *context, struct findings *findings)
@@ -200,11 +212,17 @@ void validate_fit(const struct stack *stack, const struct facts *facts,
                      .field_of = field_of,
                      .context = context,
                      .unknown = gpu_telling_new(findings->arena) };
+    struct gpu_counter *counter;
     struct gpu_groups groups;
 
     if (!facts->inventories_kept)
         return;
-    groups = gpu_demand_on(f.arena, stack, clusters);
+    counter = gpu_counter_new(f.arena, stack, LIMIT_GPU_STEPS);
+    groups = gpu_demand_on(counter, clusters);
+    if (gpu_counter_gave_up(counter)) {
+        tell_uncounted(&f);
+        return;
+    }
     for (uint32_t i = 0; i < groups.count; i++)
         judge_group(&f, &groups.items[i], clusters);
     if (f.unknown.count)

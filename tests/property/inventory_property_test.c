@@ -5,8 +5,10 @@
 #include "support/rows.h"
 
 #include "base/rng.h"
+#include "stack/gpu_demand.h"
 #include "stack/inventory.h"
 #include "support/stack_builder.h"
+#include "text/value.h"
 
 #include <stdlib.h>
 
@@ -165,12 +167,170 @@ static void more_gpus_never_refuse_more(void **state)
     rows_expect("both are met, else the law says nothing", refused > cases() / 20 && accepted > cases() / 20, "are met");
 }
 
+/* --- what is asked of a cluster --- */
+
+static const char *const keys[] = { "a", "b", "limits", "requests", "replicas", "replicaCount", "enabled" };
+enum { KEYS = 7, CHARTS = 3, OVERRIDES = 4 };
+
+static void put_scalar(struct rng *rng, struct strbuf *out)
+{
+    static const char *const scalars[] = { "null", "true", "false", "\"x\"", "\"2\"", "0", "1", "3", "0.5", "-1" };
+
+    strbuf_fmt(out, "%s", scalars[rng_below(rng, sizeof(scalars) / sizeof(scalars[0]))]);
+}
+
+static void put_value(struct rng *rng, struct strbuf *out, uint32_t depth);
+
+static void put_map(struct rng *rng, struct strbuf *out, uint32_t depth)
+{
+    const char *comma = "";
+
+    strbuf_lit(out, "{");
+    for (uint32_t i = 0; i < KEYS + RESOURCES; i++) {
+        if (rng_below(rng, 3))
+            continue;
+        strbuf_fmt(out, "%s\"%s\":", comma, i < KEYS ? keys[i] : resources[i - KEYS]);
+        put_value(rng, out, depth + 1);
+        comma = ",";
+    }
+    strbuf_lit(out, "}");
+}
+
+static void put_value(struct rng *rng, struct strbuf *out, uint32_t depth)
+{
+    uint64_t what = depth > 4 ? 0 : rng_below(rng, 5);
+
+    if (what < 2) {
+        put_scalar(rng, out);
+    } else if (what == 2) {
+        strbuf_lit(out, "[");
+        put_value(rng, out, depth + 1);
+        strbuf_lit(out, ",");
+        put_value(rng, out, depth + 1);
+        strbuf_lit(out, "]");
+    } else {
+        put_map(rng, out, depth);
+    }
+}
+
+static const struct stack *any_stack(struct arena *arena, struct rng *rng)
+{
+    struct stack_builder b = a_stack(arena);
+    struct strbuf overrides = strbuf_new(arena, 1024);
+    struct problems problems = problems_new(arena);
+
+    for (uint32_t i = 0; i < CHARTS; i++) {
+        struct strbuf chart = strbuf_new(arena, 1024);
+
+        strbuf_fmt(&chart, "{\"name\":\"c%u\",\"repo\":\"https://x.io\",\"version\":\"1.0.0\",\"values\":{\"inline\":", i);
+        put_map(rng, &chart, 0);
+        strbuf_lit(&chart, "}}");
+        with_raw_chart(&b, str_z(arena, strbuf_str(&chart)));
+    }
+    strbuf_lit(&overrides, "\"overrides\":[");
+    for (uint32_t i = 0; i < OVERRIDES; i++) {
+        strbuf_fmt(&overrides, "%s{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"c%u\",\"skip\":%s,\"values\":",
+                   i ? "," : "", (uint32_t)rng_below(rng, CHARTS), rng_below(rng, 9) ? "false" : "true");
+        put_map(rng, &overrides, 0);
+        strbuf_lit(&overrides, "}]}");
+    }
+    strbuf_lit(&overrides, "]");
+    with_spec(&b, str_z(arena, strbuf_str(&overrides)));
+    return stack_decode(arena, stack_json(&b), &problems);
+}
+
+/* Once more, in the plainest way: of one resource, in values that were merged as Helm would. */
+static int64_t asked_in(const struct value *value, const char *resource, int64_t replicas)
+{
+    struct value *enabled = value_get(value, STR("enabled"));
+    struct value *limit = value_walk(value, "limits", resource, NULL);
+    struct value *request = value_walk(value, "requests", resource, NULL);
+    int64_t number, sum = 0;
+
+    if (value_kind(enabled) == JSON_BOOL && !value_is_true(enabled))
+        return 0;
+    if (value_int64(value_get(value, STR("replicaCount")), &number) && number >= 0)
+        replicas = number;
+    if (value_int64(value_get(value, STR("replicas")), &number) && number >= 0)
+        replicas = number;
+    if (value_kind(limit) == JSON_ABSENT || value_kind(limit) == JSON_NULL)
+        limit = request;
+    if (value_int64(limit, &number) && number > 0)
+        sum += number * replicas;
+    else if (str_eq(value_text(limit), STR("2")))
+        sum += 2 * replicas;
+    for (struct value *member = value_first(value); member; member = value_next(member))
+        sum += asked_in(member, resource, replicas);
+    return sum;
+}
+
+static int64_t asked(struct arena *arena, const struct stack *stack, const struct u32_list *on, const char *resource)
+{
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < CHARTS; i++) {
+        struct value *values = value_of(arena, stack->spec.charts.items[i].values.inline_);
+
+        for (uint32_t k = 0; k < on->count; k++) {
+            const struct chart_override *said = &stack->spec.overrides.items[on->items[k]].charts.items[0];
+
+            if (!str_eq(said->name, stack->spec.charts.items[i].name))
+                continue;
+            values = said->skip ? NULL : value_merge(arena, values, value_of(arena, said->values));
+            if (said->skip)
+                break;
+        }
+        sum += asked_in(values, resource, 1);
+    }
+    return sum;
+}
+
+static void what_is_asked_is_what_merged_values_ask(void **state)
+{
+    uint32_t some = 0;
+
+    (void)state;
+    for (uint32_t seed = 0; seed < cases(); seed++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct rng rng = rng_from_seed(seed);
+        const struct stack *stack = any_stack(arena, &rng);
+        struct gpu_counter *counter = gpu_counter_new(arena, stack, UINT64_MAX);
+        const char *row = str_fmt(arena, "seed %u", seed).at;
+
+        for (uint32_t set = 0; set < 1U << OVERRIDES; set++) {
+            struct u32_list on = u32_list_new(arena, OVERRIDES);
+            struct gpu_asks asks;
+            uint32_t found = 0;
+
+            for (uint32_t i = 0; i < OVERRIDES; i++)
+                if (set >> i & 1)
+                    u32_list_push(&on, i);
+            asks = gpu_demand(counter, &on);
+            for (uint32_t k = 0; k < RESOURCES; k++) {
+                int64_t want = asked(arena, stack, &on, resources[k]);
+
+                for (uint32_t i = 0; i < asks.count; i++)
+                    if (str_eq(asks.items[i].resource, str_of(resources[k]))) {
+                        rows_expect_int(row, asks.items[i].total, want);
+                        want = 0;
+                        found++;
+                    }
+                rows_expect_int(row, want, 0);
+            }
+            rows_expect_int(row, asks.count, found);
+            some += found > 0;
+        }
+    }
+    rows_expect("some ask, else the law says nothing", some > cases(), "they do");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_those_of_the_nodes),
         cmocka_unit_test(what_was_written_is_what_is_read_and_is_not_written_twice),
         cmocka_unit_test(more_gpus_never_refuse_more),
+        cmocka_unit_test(what_is_asked_is_what_merged_values_ask),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "support/files.h"
 #include "support/review_builder.h"
 #include "support/stack_builder.h"
+#include "stack/inventory.h"
 #include "text/yaml.h"
 
 /* --- what reviews are judged by --- */
@@ -36,6 +37,7 @@ static const char *const policies[] = {
     POLICY("endless", "{\"rules\":[{\"name\":\"e\",\"field\":\"spec.charts[*].version\",\"notPattern\":\"(a+)+b\"}]}"),
     POLICY("gpus", "{\"action\":\"Audit\",\"rules\":[{\"name\":\"few\",\"maximum\":\"4\","
                    "\"field\":\"spec.charts[*].values.inline.**[nvidia.com/gpu]\"}]}"),
+    POLICY("all-gpus", "{\"rules\":[{\"name\":\"few\",\"maximum\":\"64\",\"field\":\"computed.gpus\"}]}"),
 };
 
 static struct policy_set *read_policies(struct arena *arena)
@@ -55,14 +57,20 @@ void review_world_begin(struct review_world *world, struct arena *arena)
 {
     struct json labels = test_json(arena, STR("{\"gpu\":\"true\",\"env\":\"prod\"}"));
 
+    struct inventory *inventory = arena_new(arena, struct inventory);
+
+    *inventory = inventory_read(arena, test_json(arena, STR(
+        "{\"status\":{\"ready\":true,\"nodes\":2,\"readyNodes\":2,\"resources\":[{\"name\":\"nvidia.com/gpu\",\"allocatable\":8,"
+        "\"schedulable\":8,\"largestNode\":4,\"promised\":6}],\"conditions\":[{\"type\":\"Observed\",\"status\":\"True\"}]}}")));
     world->policies = read_policies(arena);
     world->facts = (struct facts){ .policies = world->policies,
                                    .clusters_known = true,
+                                   .inventories_kept = true,
                                    .clusters = fact_clusters_new(arena, 2),
                                    .stacks = { .get = get_stack } };
     fact_clusters_push(&world->facts.clusters,
                        (struct fact_cluster){ .id = STR("c-m-gpu01"), .display_name = STR("gpu01"),
-                                             .labels = labels, .ready = true });
+                                             .labels = labels, .ready = true, .inventory = inventory });
     world->severities = rule_severities_default();
     world->context = (struct review_context){ .facts = &world->facts,
                                                .severities = &world->severities,

@@ -27,6 +27,8 @@ static int64_t cpu_us(void)
 #define TARGETS "\"targets\":{\"clusterIds\":[\"c-1\"]},"
 #define CHART "{\"name\":\"c%u\",\"repo\":\"https://x.io\",\"version\":\"1.2.3\""
 
+#define GPUS "{\"limits\":{\"nvidia.com/gpu\":1}}"
+
 enum want { REFUSED, ERROR };
 
 /* `head`, `count` times `unit` (where "%u" is the count so far), `tail`: an object. */
@@ -46,6 +48,11 @@ static const struct bomb {
     { "30,000 charts", SPEC(TARGETS "\"charts\":["), CHART "},", 30000, CHART "}]}}", REFUSED },
     { "150,000 elements that are no charts", SPEC(TARGETS "\"charts\":["), "1,", 150000, "1]}}", REFUSED },
     { "150,000 cluster ids", SPEC("\"targets\":{\"clusterIds\":["), "\"c-%u\",", 150000, "\"c-1\"]}}}", REFUSED },
+    { "128 overrides of what 5,000 pods ask for", SPEC("\"targets\":{\"clusterIds\":[\"c-m-gpu01\"]},\"charts\":[") CHART ",\"values\":{\"inline\":{%p"
+      "\"x\":" GPUS "}}}],\"overrides\":[", "{\"clusterIds\":[\"c-m-gpu01\"],\"charts\":[{\"name\":\"c0\",\"values\":{\"replicas\":%u}}]},", 127,
+      "{\"clusterIds\":[\"c-m-gpu01\"],\"charts\":[{\"name\":\"c0\",\"values\":{\"replicas\":2}}]}]}}", REFUSED },
+    { "5,000 kinds of GPUs", SPEC("\"targets\":{\"clusterIds\":[\"c-m-gpu01\"]},\"charts\":[") CHART ",\"values\":{\"inline\":{\"limits\":{",
+      "\"nvidia.com/mig-%ug.1gb\":1,", 5000, "\"nvidia.com/gpu\":1}}}}]}}", REFUSED },
     { "a number of 1 MiB", SPEC(TARGETS "\"charts\":["), "", 0, "0.%1]}}", REFUSED },
     { "a string of 1 MiB", SPEC(TARGETS "\"env\":"), "", 0, "\"%2\"}}", REFUSED },
     { "a string of 7 MiB", SPEC(TARGETS "\"env\":"), "", 0, "\"%7\"}}", ERROR },
@@ -53,7 +60,7 @@ static const struct bomb {
       "\"%0!\"}]}}", REFUSED },
 };
 
-/* What a sign stands for: so many letters or digits, or names of 999 charts. */
+/* What a sign stands for: so many letters or digits, names of 999 charts, or 5,000 members. */
 static void put_sign(struct strbuf *out, char sign, uint32_t number)
 {
     size_t count = sign == '0' ? 1000 : sign == '7' ? 6800000 : 1048000;
@@ -65,6 +72,10 @@ static void put_sign(struct strbuf *out, char sign, uint32_t number)
     case 'd':
         for (uint32_t i = 0; i < 150; i++)
             strbuf_fmt(out, "%s\"c%u\"", i ? "," : "", (number + i * 7 + 1) % 1000);
+        return;
+    case 'p':
+        for (uint32_t i = 0; i < 5000; i++)
+            strbuf_fmt(out, "\"k%05u\":" GPUS ",", i);
         return;
     default:
         memset(strbuf_reserve(out, count), sign == '1' ? '1' : 'a', count);

@@ -56,7 +56,7 @@ static void demand(void **state)
         const struct stack *stack = stack_default(arena, stack_decode(arena, stack_json(&b), &problems), NULL);
         struct u32_list on = override_matcher_on(override_matcher_new(arena, stack), arena, STR("c-1"),
                                                  (struct json){ NULL, 0 });
-        struct gpu_asks asks = gpu_demand(arena, stack, &on);
+        struct gpu_asks asks = gpu_demand(gpu_counter_new(arena, stack, UINT64_MAX), &on);
 
         for (uint32_t k = 0; k < asks.count; k++)
             strbuf_fmt(&got, "%s%.*s %lld/%lld", k ? " " : "", STR_ARG(asks.items[k].resource),
