@@ -2,7 +2,38 @@
 #include "webhook/offline/clusters.h"
 
 #include "stack/inventory.h"
+#include "stack/status_check.h"
 #include "webhook/offline/load.h"
+
+struct checking {
+    struct loading *loading;
+    const struct object *object;
+};
+
+static void tell_wrong(void *context, const struct path *at, struct str what)
+{
+    const struct checking *c = context;
+    struct arena *arena = c->loading->arena;
+    struct str field = path_render(at, arena);
+
+    load_wrong(c->loading, c->object->file, object_field_place(c->object, field),
+               str_fmt(arena, "%.*s %.*s", STR_ARG(field), STR_ARG(what)));
+}
+
+/* A figure that cannot be read is not to be taken for none. One without a status was just made:
+ * nothing is known of its cluster. */
+static void check(struct loading *loading, const struct object *object)
+{
+    struct checking c = { .loading = loading, .object = object };
+    struct json status = json_get(object->json, STR("status"));
+    const struct crd *crd = crds;
+
+    if (json_is(status, JSON_ABSENT))
+        return;
+    while (!str_eq(str_of(crd->kind), str_of(object_kind_name(OBJECT_INVENTORY))))
+        crd++;
+    status_check(loading->arena, crd->status, status, tell_wrong, &c);
+}
 
 static struct fact_cluster cluster_of(struct arena *arena, const struct object *object)
 {
@@ -24,6 +55,8 @@ int clusters_load(struct arena *arena, const struct input_files *files,
     struct loading l = load_files(arena, files, OBJECT_INVENTORY);
     struct fact_clusters clusters = fact_clusters_new(arena, l.objects.count);
 
+    for (uint32_t i = 0; i < l.objects.count; i++)
+        check(&l, &l.objects.items[i]);
     if (l.wrong.count) {
         *ret_wrong = l.wrong;
         return -1;
