@@ -58,6 +58,12 @@ says "the Stack asks each cluster for 9 nvidia.com/gpu; c-m-gpu01 has 8, c-m-gpu
 refused asked one "$big" 5 1
 says "one pod asks for 5 nvidia.com/gpu, and no node of c-m-gpu01 has more than 4"
 
+row "a webhook that starts again judges as before"
+end webhook
+start_webhook
+eventually answers "the Stack asks each cluster for 9 nvidia.com/gpu; c-m-gpu01 has 8" one "$big" 9 1
+refused asked one "$big" 9 1
+
 row "what is not known is told as such"
 ok asked one '{clusterIds: [c-m-edge-01]}' 1 1
 says "not known today of c-m-edge-01 (Disconnected)"
@@ -107,6 +113,9 @@ eventually field_is clusterinventory/c-m-gpu02 '{.status.gpus}' 8
 row "the inventory of a cluster that is gone goes"
 ok k delete clusters.management.cattle.io c-m-gpu-cluster-03
 eventually refused k get clusterinventory c-m-gpu-cluster-03
+eventually answers "Rancher knows no cluster 'c-m-gpu-cluster-03' today" one '{clusterIds: [c-m-gpu-cluster-03]}' 1 1
+ok asked one '{clusterIds: [c-m-gpu-cluster-03]}' 99 1
+says_not "has "
 
 row "figures tell how many clusters are known, and what was written"
 eventually figure 'herd_controller_inventories{state="unknown"} 1'

@@ -216,6 +216,32 @@ static void metrics_are_sound_and_documented(void **state)
     test_golden(arena, "docs/metrics.md", strbuf_str(&out));
 }
 
+static bool is_metric(struct str name)
+{
+    for (uint32_t t = 0; t < metric_table_count; t++)
+        for (uint32_t i = 0; i < metric_tables[t].count; i++)
+            if (str_eq(name, str_of(metric_tables[t].rows[i].row.name)))
+                return true;
+    return false;
+}
+
+static void alerts_ask_for_figures_that_there_are(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const char *at = str_z(arena, test_file(arena, "manifests/monitoring/prometheusrule.yaml"));
+    uint32_t found = 0;
+
+    (void)state;
+    while ((at = strstr(at, "herd_"))) {
+        struct str name = str_make(at, strspn(at, "abcdefghijklmnopqrstuvwxyz_"));
+
+        rows_expect(str_z(arena, name), is_metric(name), "a metrics.def has it");
+        at += name.len;
+        found++;
+    }
+    rows_expect("there are some", found > 5, "else nothing was looked at");
+}
+
 /* --- limits --- */
 
 static bool is_unit(const char *unit)
@@ -391,6 +417,7 @@ int main(void)
         cmocka_unit_test(flags_are_sound),
         cmocka_unit_test(flags_are_documented),
         cmocka_unit_test(metrics_are_sound_and_documented),
+        cmocka_unit_test(alerts_ask_for_figures_that_there_are),
         cmocka_unit_test(limits_are_sound_and_documented),
         cmocka_unit_test(reasons_are_sound_and_documented),
         cmocka_unit_test(limits_go_together),
