@@ -2,7 +2,7 @@
 #include "webhook/receipt_key.h"
 
 #include "base/memory.h"
-#include "io/file.h"
+#include "io/follow.h"
 #include "io/loop.h"
 #include "stack/receipt.h"
 

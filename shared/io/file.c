@@ -14,7 +14,6 @@
 enum {
     SHOWN_NAME = 200,
     FIRST_GUESS = 16 * 1024, /* for files whose size is not known beforehand, such as /proc */
-    CACHE_LOOK_MS = 1000,
 };
 
 static int file_failed(struct error *err, const char *what, const char *name)
@@ -194,69 +193,4 @@ bool file_is_folder(const char *name)
     struct stat facts;
 
     return stat(name, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
-struct file_cache {
-    char *name;
-    size_t bytes_max;
-    char *bytes;
-    size_t len;
-    struct stat facts; /* of the file that was read */
-    bool looked;
-    int64_t looked_ms;
-};
-
-struct file_cache *file_cache_create(const char *name, size_t bytes_max)
-{
-    struct file_cache *cache = mem_new(struct file_cache);
-
-    cache->name = mem_copy(name, strlen(name));
-    cache->bytes_max = bytes_max;
-    return cache;
-}
-
-void file_cache_free(struct file_cache *cache)
-{
-    if (!cache)
-        return;
-    mem_free(cache->name);
-    mem_free(cache->bytes);
-    mem_free(cache);
-}
-
-/* stat follows links, so a swapped `..data` link shows another inode. */
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
-static void look(struct file_cache *cache)
-{
-    struct stat facts;
-
-    if (stat(cache->name, &facts) != 0 || (cache->bytes && is_same(&facts, &cache->facts)))
-        return;
-
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct error ignored;
-    struct str bytes;
-
-    if (file_read(arena, cache->name, cache->bytes_max, &bytes, &ignored) != 0)
-        return;
-    mem_free(cache->bytes);
-    cache->bytes = mem_copy(bytes.at, bytes.len);
-    cache->len = bytes.len;
-    /* Those from before reading: if it changes in between, the next look reads it again. */
-    cache->facts = facts;
-}
-
-struct str file_cache_get(struct file_cache *cache, int64_t now_ms)
-{
-    if (!cache->looked || now_ms - cache->looked_ms >= CACHE_LOOK_MS) {
-        cache->looked = true;
-        cache->looked_ms = now_ms;
-        look(cache);
-    }
-    return str_make(cache->bytes ? cache->bytes : "", cache->len);
 }

@@ -18,14 +18,4 @@ int file_list(struct arena *arena, const char *folder, struct str_list *ret_name
 bool file_exists(const char *name);
 bool file_is_folder(const char *name);
 
-/* A file whose content is wanted again and again, e.g. a bearer token that the kubelet
- * rotates: read anew at most once a second, and only if it changed; what could not be
- * read keeps the last good. */
-struct file_cache;
-struct file_cache *file_cache_create(const char *name, size_t bytes_max);
-void file_cache_free(struct file_cache *cache);
-AUTO_DEFINE(file_cache_free, struct file_cache *)
-/* Borrowed until the next call. "" if it never could be read. */
-struct str file_cache_get(struct file_cache *cache, int64_t now_ms);
-
 #endif

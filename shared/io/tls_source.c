@@ -5,93 +5,28 @@
  * neither file changed while they were read, and if the two fit. */
 #include "base/memory.h"
 #include "base/plant.h"
-#include "io/file.h"
+#include "io/follow.h"
 #include "io/loop.h"
 #include "io/tls.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/stat.h>
 
 enum {
     PEM_BYTES_MAX = 1024 * 1024, /* a Secret is not larger */
-    READS_MAX = 5,               /* of files that change under our hands */
     SHOWN_NAME = 200,
-};
-
-/* What tells one file from the next; stat follows links, so `..data` swaps show too. */
-struct stamp {
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec changed;
-};
-
-struct stamps {
-    struct stamp certificate;
-    struct stamp key;
 };
 
 struct tls_source {
     char *certificate_file;
     char *key_file;
-    struct stamps taken; /* only the refreshing thread looks at it */
+    struct file_follow *files; /* both; only the refreshing thread looks at it */
     atomic_uint_fast64_t generation;
     pthread_mutex_t lock; /* of what follows */
     struct arena *arena; /* holds pair and facts; replaced with them */
     struct tls_pair pair;
     struct tls_facts facts;
 };
-
-static struct stamp stamp_of(const char *name)
-{
-    struct stat facts;
-
-    if (stat(name, &facts) != 0)
-        return (struct stamp){ .size = -1 };
-    return (struct stamp){ facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtim };
-}
-
-static struct stamps stamps_of(const struct tls_source *source)
-{
-    return (struct stamps){ stamp_of(source->certificate_file), stamp_of(source->key_file) };
-}
-
-static bool same_stamp(const struct stamp *a, const struct stamp *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
-}
-
-static bool same_stamps(const struct stamps *a, const struct stamps *b)
-{
-    return same_stamp(&a->certificate, &b->certificate) && same_stamp(&a->key, &b->key);
-}
-
-/* Both files as they stood together. */
-static int read_pair(const struct tls_source *source, struct arena *arena,
-                     struct stamps *ret_stamps, struct tls_pair *ret_pair, struct error *err)
-{
-    for (int i = 0; i < READS_MAX; i++) {
-        struct stamps before = stamps_of(source);
-        struct tls_pair pair;
-
-        if (file_read(arena, source->certificate_file, PEM_BYTES_MAX, &pair.certificate_pem,
-                      err) != 0 ||
-            file_read(arena, source->key_file, PEM_BYTES_MAX, &pair.key_pem, err) != 0)
-            return -1;
-
-        struct stamps after = stamps_of(source);
-
-        if (same_stamps(&before, &after)) {
-            *ret_stamps = before;
-            *ret_pair = pair;
-            return 0;
-        }
-    }
-    return error_set(err, ERROR_TLS, "%.*s or its key changes all the time", SHOWN_NAME,
-                     source->certificate_file);
-}
 
 static int check(const struct tls_source *source, const struct tls_pair *pair, struct arena *arena,
                  struct tls_facts *ret_facts, struct error *err)
@@ -117,14 +52,16 @@ static int check(const struct tls_source *source, const struct tls_pair *pair, s
 static int take(struct tls_source *source, struct error *err)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct stamps stamps;
+    struct str pem[2];
     struct tls_pair pair;
     struct tls_facts facts;
 
-    if (read_pair(source, arena, &stamps, &pair, err) != 0 ||
-        check(source, &pair, arena, &facts, err) != 0)
+    if (file_follow_read(source->files, arena, pem, err) != 0)
         return -1;
-    source->taken = stamps;
+    pair = (struct tls_pair){ .certificate_pem = pem[0], .key_pem = pem[1] };
+    if (check(source, &pair, arena, &facts, err) != 0)
+        return -1;
+    file_follow_take(source->files);
     pthread_mutex_lock(&source->lock);
 
     struct arena *old = source->arena;
@@ -145,6 +82,8 @@ struct tls_source *tls_source_create(const char *certificate_file, const char *k
 
     source->certificate_file = mem_copy(certificate_file, strlen(certificate_file));
     source->key_file = mem_copy(key_file, strlen(key_file));
+    source->files = file_follow_create((const char *[]){ certificate_file, key_file }, 2,
+                                       PEM_BYTES_MAX);
     pthread_mutex_init(&source->lock, NULL);
     if (take(source, err) != 0)
         return NULL;
@@ -157,6 +96,7 @@ void tls_source_free(struct tls_source *source)
         return;
     arena_free(source->arena);
     pthread_mutex_destroy(&source->lock);
+    file_follow_free(source->files);
     mem_free(source->certificate_file);
     mem_free(source->key_file);
     mem_free(source);
@@ -164,9 +104,7 @@ void tls_source_free(struct tls_source *source)
 
 int tls_source_refresh(struct tls_source *source, struct error *err)
 {
-    struct stamps now = stamps_of(source);
-
-    if (same_stamps(&now, &source->taken) || PLANTED(CERTIFICATE_ONCE))
+    if (!file_follow_changed(source->files) || PLANTED(CERTIFICATE_ONCE))
         return 0;
     return take(source, err) == 0 ? 1 : -1;
 }

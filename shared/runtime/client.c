@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "io/file.h"
+#include "io/follow.h"
 #include "kube/apistatus.h"
 #include "kube/watch.h"
 

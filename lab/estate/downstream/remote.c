@@ -2,7 +2,7 @@
 #include "lab/estate/downstream/remote_parts.h"
 
 #include "base/memory.h"
-#include "io/file.h"
+#include "io/follow.h"
 #include "io/log.h"
 #include "kube/apistatus.h"
 #include "lab/estate/downstream/fetch.h"

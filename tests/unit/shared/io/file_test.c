@@ -1,4 +1,4 @@
-/* file_test.c: files whole or not at all, and a cache that keeps the last good one. */
+/* file_test.c: files whole or not at all. */
 #include "support/rows.h"
 
 #include "support/loopback.h"
@@ -119,35 +119,12 @@ static void test_folders(void **state)
     end(&fixture);
 }
 
-static void test_a_cache_follows_its_file_once_a_second(void **state)
-{
-    struct fixture fixture = begin();
-    const char *name = name_in(&fixture, "token");
-    struct file_cache *cache = file_cache_create(name, 100);
-
-    (void)state;
-    rows_expect_str("no file yet", file_cache_get(cache, 0), STR(""));
-    put(name, STR("one"));
-    rows_expect_str("not looked at again", file_cache_get(cache, 999), STR(""));
-    rows_expect_str("a second later", file_cache_get(cache, 1000), STR("one"));
-    put(name, STR("two"));
-    rows_expect_str("kept meanwhile", file_cache_get(cache, 1500), STR("one"));
-    rows_expect_str("and changed", file_cache_get(cache, 2000), STR("two"));
-    unlink(name);
-    rows_expect_str("the last good one stays", file_cache_get(cache, 3000), STR("two"));
-    put(name, str_make(arena_alloc(fixture.arena, 200), 200));
-    rows_expect_str("also before one too large", file_cache_get(cache, 4000), STR("two"));
-    file_cache_free(cache);
-    end(&fixture);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replace_and_read),
         cmocka_unit_test(test_bounds_and_failures),
         cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_a_cache_follows_its_file_once_a_second),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
