@@ -40,7 +40,6 @@ struct fact_snapshot {
 struct fact_source {
     pthread_mutex_t lock; /* of `current` */
     struct fact_snapshot *current;
-    bool plain_http_allowed;
     struct log *log;
 
     /* The watching thread's own; NULL where nothing is watched. */
@@ -59,13 +58,12 @@ struct fact_source {
     bool running;
 };
 
-static struct fact_snapshot *snapshot_create(bool plain_http_allowed)
+static struct fact_snapshot *snapshot_create(void)
 {
     struct fact_snapshot *snapshot = mem_new(struct fact_snapshot);
 
     atomic_init(&snapshot->references, 1);
     snapshot->arena = arena_create(0);
-    snapshot->facts.plain_http_allowed = plain_http_allowed;
     snapshot->facts.clusters = fact_clusters_new(snapshot->arena, 0);
     return snapshot;
 }
@@ -209,7 +207,7 @@ static void rebuild(void *context)
 {
     struct fact_source *source = context;
     const struct kube_cache *cache = informer_cache(source->clusters);
-    struct fact_snapshot *snapshot = snapshot_create(source->plain_http_allowed);
+    struct fact_snapshot *snapshot = snapshot_create();
     struct kube_object *object;
     size_t cursor = 0;
 
@@ -421,15 +419,14 @@ static int start_watching(struct fact_source *source, const struct kube_config *
     return 0;
 }
 
-struct fact_source *fact_source_create(const struct kube_config *config, bool plain_http_allowed,
-                                       struct log *log, struct error *err)
+struct fact_source *fact_source_create(const struct kube_config *config, struct log *log,
+                                       struct error *err)
 {
     AUTO(fact_source_free) struct fact_source *source = mem_new(struct fact_source);
 
     pthread_mutex_init(&source->lock, NULL);
-    source->plain_http_allowed = plain_http_allowed;
     source->log = log;
-    source->current = snapshot_create(plain_http_allowed);
+    source->current = snapshot_create();
     source->known_stacks = known_stacks_create();
     source->known_policies = known_policies_create(log);
     source->current->facts.policies_pending = config != NULL;

@@ -12,8 +12,8 @@
 struct fact_source;
 
 /* `config` NULL: nothing is watched and nothing is known. */
-struct fact_source *fact_source_create(const struct kube_config *config, bool plain_http_allowed,
-                                       struct log *log, struct error *err);
+struct fact_source *fact_source_create(const struct kube_config *config, struct log *log,
+                                       struct error *err);
 void fact_source_free(struct fact_source *source);
 AUTO_DEFINE(fact_source_free, struct fact_source *)
 

@@ -2,7 +2,6 @@
 #include "webhook/options.h"
 
 #include "base/limits.h"
-#include "webhook/severities.h"
 
 enum flag_id {
 #define FLAG FLAG_AS_ID
@@ -87,7 +86,7 @@ int webhook_options_read(struct arena *arena, const struct flag_values *flags, u
         .key_file = text_of(flags, FLAG_TLS_KEY_FILE, arena),
         .check_access = values[FLAG_CHECK_ACCESS].number != 0,
         .receipt_key_file = text_of(flags, FLAG_RECEIPT_KEY_FILE, arena),
-        .plain_http_allowed = values[FLAG_ALLOW_PLAIN_HTTP].number != 0,
+        .config_file = text_of(flags, FLAG_CONFIG_FILE, arena),
         .drain_ms = values[FLAG_DRAIN].number,
     };
 
@@ -104,7 +103,8 @@ int webhook_options_read(struct arena *arena, const struct flag_values *flags, u
                       &options.metrics_port, err) < 0)
         return error_wrap(err, "%s", values[FLAG_METRICS_LISTEN].from);
     if (read_kubeconfig(arena, flags, &options.api, err) < 0 ||
-        severities_read(&values[FLAG_RULE_SEVERITY], &options.severities, err) < 0)
+        configuration_read_flags(&values[FLAG_RULE_SEVERITY], &values[FLAG_ALLOW_PLAIN_HTTP],
+                                 &options.configuration, err) < 0)
         return -1;
     options.event_threads = count_threads(&options, values[FLAG_THREADS].number, processors);
     *ret_options = options;

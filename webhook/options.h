@@ -5,7 +5,7 @@
 
 #include "io/program.h"
 #include "runtime/kubeconfig.h"
-#include "stack/validate.h"
+#include "stack/configuration.h"
 
 extern const struct program webhook_program;
 
@@ -23,8 +23,8 @@ struct webhook_options {
     bool check_access;
     const char *receipt_key_file; /* may not exist */
     uint32_t event_threads;
-    bool plain_http_allowed;
-    struct rule_severities severities;
+    const char *config_file; /* may not exist */
+    struct configuration_layer configuration; /* what flags say */
     int64_t drain_ms;
 };
 

@@ -1,6 +1,6 @@
-/* serve.c: starts every thread, follows the certificate, drains on SIGTERM.
+/* serve.c: starts every thread, follows the certificate and the configuration, drains on SIGTERM.
  *
- * Threads: this one (a loop: signals, certificate, gauges), the review server's, the health
+ * Threads: this one (a loop: signals, files, gauges), the review server's, the health
  * server's, the one that watches clusters and the one that asks what users may do. They share
  * snapshots, answers, and what was counted.
  *
@@ -19,14 +19,21 @@
 #include "webhook/metrics.h"
 #include "webhook/server.h"
 
-enum health_check { CHECK_SERVING, CHECK_CERTIFICATE, CHECK_POLICIES, CHECK_COUNT };
-static const char *const check_names[CHECK_COUNT] = { "serving", "certificate", "policies" };
+enum health_check {
+    CHECK_SERVING,
+    CHECK_CERTIFICATE,
+    CHECK_CONFIGURATION,
+    CHECK_POLICIES,
+    CHECK_COUNT
+};
+static const char *const check_names[CHECK_COUNT] = { "serving", "certificate", "configuration",
+                                                      "policies" };
 
 enum {
-    LOOK_MS = 500, /* a new certificate is served within a second */
+    LOOK_MS = 500, /* what is new in files is in use within a second */
     /* A certificate this near to its end is told as not ready: issuers renew far earlier. */
     CERTIFICATE_LAST_MS = 60 * 1000,
-    /* A loop that did not look for so long follows no certificate any more: /healthz tells. */
+    /* A loop that did not look for so long follows no file any more: /healthz tells. */
     BEAT_MS = 30 * 1000,
 };
 
@@ -40,20 +47,22 @@ struct serving {
     struct fact_source *facts;
     struct access_source *access;
     struct receipt_key *receipt_key;
+    struct configured *configured;
     struct webhook_server *server;
     struct loop_timer *look;
     struct loop_timer *drained;
     struct signal_watch *signals;
     bool draining;
     bool certificate_refused; /* told once */
+    struct error configuration_refused; /* as it was told */
     int settled;              /* how much was known when memory was given back last */
 };
 
 /* --- while it serves --- */
 
-static void count_reload(struct serving *serving, struct str result)
+static void count_reload(struct serving *serving, enum webhook_metric metric, struct str result)
 {
-    metrics_add(serving->metrics, WEBHOOK_CERTIFICATE_RELOADS, &result, 1);
+    metrics_add(serving->metrics, metric, &result, 1);
 }
 
 static void look_for_certificate(struct serving *serving)
@@ -64,11 +73,11 @@ static void look_for_certificate(struct serving *serving)
     if (found > 0) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
 
-        count_reload(serving, STR("taken"));
+        count_reload(serving, WEBHOOK_CERTIFICATE_RELOADS, STR("taken"));
         log_info(serving->log, "certificate taken",
                  LOG_STR("serial", tls_source_serial(serving->tls, arena)));
     } else if (found < 0 && !serving->certificate_refused) {
-        count_reload(serving, STR("refused"));
+        count_reload(serving, WEBHOOK_CERTIFICATE_RELOADS, STR("refused"));
         log_warn(serving->log, "new certificate refused; the last good one stays in use",
                  LOG_Z("error", err.text));
     }
@@ -88,6 +97,39 @@ static void tell_certificate(struct serving *serving)
                ending ? STR("the certificate in use is expired or about to be; renew the one in "
                             "--tls-cert-file")
                       : STR(""));
+}
+
+static void tell_configuration(struct serving *serving)
+{
+    struct configured_file file = configured_file_of(serving->configured);
+
+    if (file.there)
+        log_info(serving->log, "configuration taken",
+                 LOG_Z("file", serving->options->config_file), LOG_INT("said", file.said),
+                 LOG_INT("overruled_by_flags", file.overruled));
+    else
+        log_info(serving->log, "no configuration file: defaults and flags are in use",
+                 LOG_Z("file", serving->options->config_file));
+}
+
+static void look_for_configuration(struct serving *serving)
+{
+    struct error err;
+    int found = configured_refresh(serving->configured, &err);
+
+    if (found > 0) {
+        count_reload(serving, WEBHOOK_CONFIGURATION_RELOADS, STR("taken"));
+        tell_configuration(serving);
+    } else if (found < 0 && strcmp(serving->configuration_refused.text, err.text) != 0) {
+        count_reload(serving, WEBHOOK_CONFIGURATION_RELOADS, STR("refused"));
+        log_warn(serving->log, "configuration refused; the last good one stays in use",
+                 LOG_Z("error", err.text));
+    }
+    if (found >= 0)
+        err.text[0] = '\0';
+    serving->configuration_refused = err;
+    metrics_set(serving->metrics, WEBHOOK_CONFIGURATION_REFUSED, NULL, found < 0);
+    health_note(serving->health, CHECK_CONFIGURATION, str_of(err.text));
 }
 
 /* The first handshake and list of what is watched come after the start, and map in 2.5 MiB of
@@ -124,6 +166,7 @@ static void on_look(void *context)
 
     health_beat(serving->health, clock_monotonic_ms(system_clock()), BEAT_MS);
     look_for_certificate(serving);
+    look_for_configuration(serving);
     tell_certificate(serving);
     tell_gauges(serving);
     loop_timer_set(serving->look, LOOK_MS);
@@ -171,6 +214,7 @@ static void free_parts(struct serving *serving)
     fact_source_free(serving->facts);
     access_source_free(serving->access);
     receipt_key_free(serving->receipt_key);
+    configured_free(serving->configured);
     health_free(serving->health);
     tls_source_free(serving->tls);
     metrics_free(serving->metrics);
@@ -189,8 +233,7 @@ static int create_facts(struct serving *serving, struct error *err)
 
     if (watched && kube_config_from_flags(arena, &options->api, &config, err) < 0)
         return -1;
-    serving->facts = fact_source_create(watched ? &config : NULL, options->plain_http_allowed,
-                                        serving->log, err);
+    serving->facts = fact_source_create(watched ? &config : NULL, serving->log, err);
     if (!serving->facts)
         return -1;
     serving->receipt_key = receipt_key_create(options->receipt_key_file);
@@ -212,7 +255,7 @@ static int create_server(struct serving *serving, struct error *err)
             .facts = serving->facts,
             .access = serving->access,
             .receipt_key = serving->receipt_key,
-            .severities = &options->severities,
+            .configured = serving->configured,
             .metrics = serving->metrics,
             .health = serving->health,
             .log = serving->log,
@@ -229,6 +272,9 @@ static int create_parts(struct serving *serving, struct error *err)
     serving->tls = tls_source_create(options->certificate_file, options->key_file, err);
     if (!serving->tls)
         return -1;
+    serving->configured = configured_create(options->config_file, &options->configuration, err);
+    if (!serving->configured)
+        return error_wrap(err, "--config-file");
     serving->metrics = webhook_metrics_create();
     serving->health = health_create(options->metrics_host, options->metrics_port, check_names,
                                     CHECK_COUNT, serving->metrics, err);
@@ -254,7 +300,9 @@ int webhook_serve(const struct webhook_options *options, struct log *log, struct
 
     struct http_server *http = webhook_server_http(serving.server);
 
+    tell_configuration(&serving);
     on_look(&serving);
+    health_set(serving.health, CHECK_CONFIGURATION, STR(""));
     health_set(serving.health, CHECK_SERVING, STR(""));
     log_info(log, "serving", LOG_INT("port", http_server_port(http)),
              LOG_INT("metrics_port", health_port(serving.health)));

@@ -68,14 +68,16 @@ static void handle_review(struct http_exchange *exchange, struct webhook_server 
 {
     const struct http_exchange_view *view = http_view(exchange);
     struct facts facts = *fact_source_take(server->options.facts, view->arena);
+    const struct configuration configuration = configured_take(server->options.configured);
     const struct review_context context = {
         .facts = &facts,
-        .severities = server->options.severities,
+        .severities = &configuration.severities,
         .receipt_key = receipt_key_take(server->options.receipt_key, view->arena),
     };
     struct review_outcome outcome;
     struct error err;
 
+    facts.plain_http_allowed = configuration.plain_http_allowed;
     facts.access = access_source_take(server->options.access, view->arena);
     if (review_answer(view->arena, route, view->body, &context, &outcome, &err) < 0) {
         log_warn(server->options.log, "review refused: it cannot be judged",

@@ -6,7 +6,7 @@
 #include "io/http_server.h"
 #include "io/log.h"
 #include "runtime/health.h"
-#include "stack/validate.h"
+#include "settings/configured.h"
 #include "webhook/access.h"
 #include "webhook/facts.h"
 #include "webhook/receipt_key.h"
@@ -23,7 +23,7 @@ struct webhook_server_options {
     struct fact_source *facts;
     struct access_source *access;    /* NULL: nobody is asked what users may do */
     struct receipt_key *receipt_key; /* NULL: no receipts */
-    const struct rule_severities *severities;
+    struct configured *configured; /* NULL: the defaults */
     struct metrics *metrics;
     struct health *health;
     struct log *log;

@@ -28,13 +28,17 @@ static bool is_in_definition(enum rule_id id)
     return false;
 }
 
-/* Every other rule reads the object as a v1 Stack, the controller takes what is recorded for true,
- * and a policy that is not in order cannot be put to Stacks. */
-bool rule_is_fixed(enum rule_id id)
+const char *rule_fixed_why(enum rule_id id)
 {
-    return id == RULE_SHAPE_KIND || id == RULE_WHO_APPLIED || id == RULE_WHO_RECEIPT ||
-           is_in_definition(id) ||
-           strcmp(rules[id].area, "policy") == 0;
+    if (strcmp(rules[id].area, "policy") == 0)
+        return "a StackPolicy that is not in order cannot be put to Stacks";
+    if (id == RULE_SHAPE_KIND)
+        return "every other rule reads the object as a v1 Stack";
+    if (id == RULE_WHO_APPLIED || id == RULE_WHO_RECEIPT)
+        return "the controller takes what is recorded there for true";
+    if (is_in_definition(id))
+        return "the definition of Stacks refuses the same, whatever a webhook says";
+    return NULL;
 }
 
 bool rule_from(struct str name, enum rule_id *ret_id)

@@ -23,8 +23,8 @@ struct rule {
 };
 
 const struct rule *rule_of(enum rule_id id);
-/* It can only deny: all else stands on it. */
-bool rule_is_fixed(enum rule_id id);
+/* Why it can only deny, whatever is configured; NULL: it may do something else. */
+const char *rule_fixed_why(enum rule_id id);
 bool rule_from(struct str name, enum rule_id *ret_id);
 
 /* Severity of each rule, e.g. changed by configuration. */

@@ -48,7 +48,7 @@ static void check_json(struct arena *arena, struct str text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct offline_config config = { .namespace_ = STR("default"), .severities = rule_severities_default() };
+    struct offline_config config = { .namespace_ = STR("default"), .configuration = configuration_default() };
     struct output_style style = { .least = SEVERITY_AUDIT, .counts = true, .verbose = true };
     struct str text = str_make((const char *)data, size);
     struct input_files files = input_files_new(arena, 1);

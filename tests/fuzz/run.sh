@@ -9,11 +9,13 @@ programs=${FUZZ_PROGRAMS:-build/fuzz/tests/fuzz}
 finds=build/fuzz/finds
 mkdir -p "$finds"
 
-# Which of tests/fuzz/dictionary/ a target knows; `fields` stands for the names and words of the tables.
+# Which of tests/fuzz/dictionary/ a target knows; `fields` stands for the names and words of the tables, `rules` for
+# those of configuration.
 dictionaries() {
   case $1 in
     json) echo json ;;
     yaml | offline) echo yaml fields ;;
+    configuration) echo yaml rules ;;
     patch) echo json patch ;;
     selector) echo json selector ;;
     labels) echo labels ;;
@@ -28,6 +30,9 @@ words() {
   for dictionary in $(dictionaries "$1"); do
     if [ "$dictionary" = fields ]; then
       sed -nE 's/^(FIELD|WORD)\([^"]*"([^"]+)".*/"\\"\2\\""/p' shared/stack/*fields.def | sort -u
+    elif [ "$dictionary" = rules ]; then
+      sed -nE 's/^RULE\([^"]*"([^"]+)".*/"\1"/p' shared/stack/rules.def
+      printf '"%s"\n' rules allowPlainHttpRepos deny warn audit off
     else
       cat "tests/fuzz/dictionary/$dictionary"
     fi

@@ -93,6 +93,18 @@ is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-controller
 is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-webhook").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
   "serve --in-cluster --allow-plain-http-repos --rule-severity=graph.cycle=warn"
 
+row "a configuration is the ConfigMap that the webhook mounts, as it was written, and the webhook takes it"
+printf '# ours\nrules:\n  targets.local: off # "here"\nallowPlainHttpRepos: true\n' >"$state/config.yaml"
+of_chart --set-file configuration="$state/config.yaml" >"$state/got-more"
+jq -j 'select(.kind == "ConfigMap" and .metadata.name == "herd-config").data["config.yaml"]' "$state/got-more" >"$state/got-config"
+ok cmp "$state/config.yaml" "$state/got-config"
+ok "$bin/herd-webhook" review --config-file "$state/got-config" examples/test-stack.yaml
+mounted=$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-webhook").spec.template.spec
+  | .volumes[] as $volume | .containers[0].volumeMounts[] | select(.name == $volume.name and $volume.configMap.name == "herd-config")
+  | .mountPath + "/" + $volume.configMap.items[0].path' "$state/got-more")
+ok "$bin/herd-webhook" serve --help
+says "(default $mounted)"
+
 row "the severities and log levels that the chart takes are those that the programs take"
 # choices FLAG FIRST: the words of a flag's help, from the first one on.
 choices() { "$bin/herd-webhook" serve --help | sed -n "s/^ *--$1=.*\b\($2|[a-z|]*\).*/\1/p" | tr '|' ' '; }

@@ -251,7 +251,7 @@ head -c 200 "$state/good.crt" >"$state/half.crt"
 head -c 60 "$state/good.key" >"$state/half.key"
 : >"$state/empty"
 good=$(served)
-swapped() { bash tests/support/kubelet.sh swap "$state/certs" "$@"; }
+swapped() { bash tests/support/kubelet.sh swap "$state/certs" tls.crt="$1" tls.key="$2"; }
 ready() { curl -sS "http://127.0.0.1:$webhook_metrics_port/readyz?verbose"; }
 ready_says() { [[ $(ready) == *"$1"* ]]; }
 

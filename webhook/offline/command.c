@@ -1,6 +1,8 @@
 /* command.c: read the input, judge it, write the report. */
 #include "webhook/offline/command.h"
 
+#include "base/limits.h"
+#include "io/file.h"
 #include "webhook/offline/cases_run.h"
 #include "webhook/offline/clusters.h"
 #include "webhook/offline/policies.h"
@@ -124,16 +126,49 @@ static int load_policies(struct str from, struct arena *arena, struct policy_set
     return 0;
 }
 
+/* What the file says, and over it flags; else what is wrong is told. */
+static int read_configuration(const struct offline_options *options, struct arena *arena,
+                              struct configuration *ret_configuration)
+{
+    struct configuration configuration = configuration_default();
+    const char *name = str_z(arena, options->config_file);
+    struct configuration_layer layer;
+    struct str text;
+    struct error err;
+
+    if (options->config_file.len) {
+        if (file_read(arena, name, LIMIT_YAML_TEXT, &text, &err) < 0 ||
+            configuration_read(name, text, &layer, &err) < 0) {
+            tell("", str_of(err.text), arena);
+            return -1;
+        }
+        configuration_lay(&configuration, &layer);
+    }
+    configuration_lay(&configuration, &options->configuration);
+    *ret_configuration = configuration;
+    return 0;
+}
+
+/* All but the policies. */
+static int configure(const struct offline_options *options, struct arena *arena,
+                     struct offline_config *ret_config)
+{
+    *ret_config = (struct offline_config){ .namespace_ = options->namespace_ };
+    if (read_configuration(options, arena, &ret_config->configuration) < 0)
+        return -1;
+    return load_clusters(options, arena, ret_config);
+}
+
 /* --- a review --- */
 
 static int review(const struct offline_options *options, struct arena *arena)
 {
     AUTO(policy_set_unref) struct policy_set *policies = NULL;
-    struct offline_config config = options->config;
+    struct offline_config config;
     struct output_style style = style_of(options, arena);
     struct strbuf out = strbuf_new(arena, 64 * 1024);
 
-    if (load_clusters(options, arena, &config) < 0 ||
+    if (configure(options, arena, &config) < 0 ||
         (options->policy.len && load_policies(options->policy, arena, &policies) < 0))
         return OFFLINE_UNREADABLE;
     config.policies = policies;
@@ -151,11 +186,11 @@ static int review(const struct offline_options *options, struct arena *arena)
 static int test(const struct offline_options *options, struct arena *arena)
 {
     AUTO(policy_set_unref) struct policy_set *policies = NULL;
-    struct offline_config config = options->config;
+    struct offline_config config;
     struct output_style style = style_of(options, arena);
     struct strbuf out = strbuf_new(arena, 64 * 1024);
 
-    if (load_clusters(options, arena, &config) < 0 ||
+    if (configure(options, arena, &config) < 0 ||
         (options->policy.len && load_policies(options->policy, arena, &policies) < 0))
         return OFFLINE_UNREADABLE;
     config.policies = policies;
@@ -180,11 +215,11 @@ static int compare(const struct offline_options *options, struct arena *arena)
 {
     AUTO(policy_set_unref) struct policy_set *before = NULL;
     AUTO(policy_set_unref) struct policy_set *after = NULL;
-    struct offline_config config = options->config;
+    struct offline_config config;
     struct output_style style = style_of(options, arena);
     struct strbuf out = strbuf_new(arena, 64 * 1024);
 
-    if (load_clusters(options, arena, &config) < 0 ||
+    if (configure(options, arena, &config) < 0 ||
         load_policies(options->policy, arena, &before) < 0 ||
         load_policies(options->other, arena, &after) < 0)
         return OFFLINE_UNREADABLE;

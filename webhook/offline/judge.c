@@ -12,7 +12,7 @@ struct facts offline_facts(const struct offline_config *config, struct offline_s
         .inventories_kept = config->clusters_known,
         .stacks = offline_stacks_facts(stacks, number),
         .policies = config->policies,
-        .plain_http_allowed = config->plain_http_allowed,
+        .plain_http_allowed = config->configuration.plain_http_allowed,
     };
 }
 
@@ -91,7 +91,7 @@ static struct verdict judge_stack(struct judging *j, const struct object *object
 
     (void)object;
     return stack_judge(j->scratch, offline_stack_json(j->stacks, number),
-                       (struct json){ NULL, 0 }, &facts, &j->config->severities);
+                       (struct json){ NULL, 0 }, &facts, &j->config->configuration.severities);
 }
 
 static struct verdict judge_policy(struct judging *j, const struct object *object, uint32_t number)

@@ -3,16 +3,15 @@
 #ifndef HERD_WEBHOOK_OFFLINE_JUDGE_H
 #define HERD_WEBHOOK_OFFLINE_JUDGE_H
 
+#include "stack/configuration.h"
 #include "stack/policy_set.h"
-#include "stack/validate.h"
 #include "webhook/offline/input.h"
 #include "webhook/offline/report.h"
 #include "webhook/offline/stacks.h"
 
 struct offline_config {
     struct str namespace_; /* of Stacks that name none */
-    bool plain_http_allowed;
-    struct rule_severities severities;
+    struct configuration configuration;
     const struct policy_set *policies; /* put to the Stacks; NULL = none */
     bool clusters_known;               /* then these are all that there are */
     struct fact_clusters clusters;

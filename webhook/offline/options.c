@@ -2,7 +2,6 @@
 #include "webhook/offline/options.h"
 
 #include "kube/names.h"
-#include "webhook/severities.h"
 
 enum flag_id {
 #define FLAG FLAG_AS_ID
@@ -106,7 +105,7 @@ int offline_options_read(const struct flag_values *flags, struct offline_options
 {
     const struct flag_value *values = flags->values;
     struct offline_options options = {
-        .config = { .plain_http_allowed = values[FLAG_ALLOW_PLAIN_HTTP].number != 0 },
+        .config_file = values[FLAG_CONFIG_FILE].text,
         .output = output_find(values[FLAG_OUTPUT].text),
         .quiet = values[FLAG_QUIET].number != 0,
         .verbose = values[FLAG_VERBOSE].number != 0,
@@ -117,8 +116,9 @@ int offline_options_read(const struct flag_values *flags, struct offline_options
     };
 
     if (!severity_from(values[FLAG_FAIL_ON].text, &options.fail_on) ||
-        read_namespace(&values[FLAG_NAMESPACE], &options.config.namespace_, err) < 0 ||
-        severities_read(&values[FLAG_RULE_SEVERITY], &options.config.severities, err) < 0)
+        read_namespace(&values[FLAG_NAMESPACE], &options.namespace_, err) < 0 ||
+        configuration_read_flags(&values[FLAG_RULE_SEVERITY], &values[FLAG_ALLOW_PLAIN_HTTP],
+                                 &options.configuration, err) < 0)
         return -1;
     if (options.quiet && options.verbose)
         return error_set(err, ERROR_BAD_REQUEST,

@@ -11,7 +11,9 @@ extern const struct program offline_program;
 enum offline_mode { OFFLINE_REVIEW, OFFLINE_TEST, OFFLINE_DIFF };
 
 struct offline_options {
-    struct offline_config config;
+    struct str namespace_;    /* of Stacks that name none */
+    struct str config_file;   /* "" = none */
+    struct configuration_layer configuration; /* what flags say */
     const struct output *output;
     enum severity fail_on;
     bool quiet;

@@ -52,7 +52,7 @@ static struct report review(struct arena *arena, struct str stem, const struct p
 {
     struct input_files *files = arena_new(arena, struct input_files);
     struct offline_config config = { .namespace_ = STR("default"),
-                                     .severities = rule_severities_default(),
+                                     .configuration = configuration_default(),
                                      .policies = policies };
 
     *files = input_files_new(arena, 3);

@@ -55,7 +55,7 @@ static const struct problem *find(struct arena *arena, enum rule_id id)
     const struct rule *rule = rule_of(id);
     const char *path = str_fmt(arena, FOLDER "/%s.yaml", rule->name).at;
     struct offline_config config = { .namespace_ = STR("default"),
-                                     .severities = rule_severities_default() };
+                                     .configuration = configuration_default() };
     struct input_files *files = arena_new(arena, struct input_files);
     struct report *report = arena_new(arena, struct report);
 
@@ -91,7 +91,7 @@ static void put_rule(struct strbuf *out, enum rule_id id)
     const struct problem *found = IS_OF(id, elsewhere) ? NULL : find(out->arena, id);
 
     strbuf_fmt(out, "| `%s` | %s%s | `%s` | ", rule->name, severity_name(rule->severity),
-               rule_is_fixed(id) ? " always" : "", rule->field);
+               rule_fixed_why(id) ? " always" : "", rule->field);
     put_cell(out, str_of(rule->sentence));
     if (found)
         put_cell(out, str_fmt(out->arena, "[`%.*s`](../" FOLDER "/%s.yaml): %.*s",
@@ -112,10 +112,10 @@ static void every_rule_is_shown(void **state)
     strbuf_lit(&out, "# Rules of admission\n\n"
                      "Made from `shared/stack/rules.def` and `examples/rules/` by `make crds`; a test "
                      "compares them.\n\n"
-                     "`deny` refuses the object, `warn` lets it pass with a warning; the webhook's "
-                     "configuration may change either, have a rule only counted\n(`audit`), or turn it "
-                     "`off`, but not of a rule that denies `always`. On an update, a fault that the "
-                     "update does not touch only warns.\n"
+                     "`deny` refuses the object, `warn` lets it pass with a warning; the "
+                     "[configuration](configuration.md) may change either,\nhave a rule only counted (`audit`), "
+                     "or turn it `off`, but not of a rule that denies `always`. On an update, a fault "
+                     "that the\nupdate does not touch only warns.\n"
                      "`herd-webhook review --inventory " INVENTORY " examples/rules/graph.cycle.yaml` shows "
                      "one;\nthose without an example depend on who asks, or on what else the cluster has.\n\n"
                      "| rule | severity | field | what it finds | example, and what is said of it | way out |\n"

@@ -193,9 +193,11 @@ static void both_say_the_same_of_one_input(uint64_t seed)
     struct rng rng = rng_from_seed(seed);
     AUTO(policy_set_unref) struct policy_set *policies = some_policies(arena);
     struct offline_config config = { .namespace_ = STR("default"),
-                                     .plain_http_allowed = rng_below(&rng, 2),
-                                     .severities = rule_severities_default(),
+                                     .configuration = configuration_default(),
                                      .policies = rng_below(&rng, 2) ? policies : NULL };
+
+    config.configuration.plain_http_allowed = rng_below(&rng, 2);
+
     struct input_files files = any_input(arena, &rng);
     struct report report = offline_review(arena, &files, &config);
     struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
@@ -207,7 +209,7 @@ static void both_say_the_same_of_one_input(uint64_t seed)
     rows_expect_int(row, report.objects.count, STACKS_OF_AN_INPUT);
     for (uint32_t i = 0; i < report.objects.count; i++) {
         struct facts facts = offline_facts(&config, stacks, i);
-        struct review_context context = { .facts = &facts, .severities = &config.severities };
+        struct review_context context = { .facts = &facts, .severities = &config.configuration.severities };
         struct review_outcome outcome =
             decide(scratch, row, &context, json_raw(offline_stack_json(stacks, i)));
 

@@ -232,7 +232,6 @@ static void real_failure_ends_the_process_without_a_verdict(void **state)
 struct server {
     struct fact_source *facts;
     struct metrics *metrics;
-    struct rule_severities severities;
     struct webhook_server *webhook;
 };
 
@@ -240,15 +239,13 @@ static void server_begin(struct server *server)
 {
     struct error err;
 
-    server->facts = fact_source_create(NULL, false, NULL, &err);
+    server->facts = fact_source_create(NULL, NULL, &err);
     server->metrics = webhook_metrics_create();
-    server->severities = rule_severities_default();
     server->webhook = webhook_server_create(
         &(struct webhook_server_options){
             .address = "127.0.0.1",
             .event_threads = 1,
             .facts = server->facts,
-            .severities = &server->severities,
             .metrics = server->metrics,
         },
         &err);

@@ -48,7 +48,7 @@ static void start(struct fixture *f)
     };
     struct error err;
 
-    f->source = fact_source_create(&config, true, NULL, &err);
+    f->source = fact_source_create(&config, NULL, &err);
     if (!f->source)
         fail_msg("%s", err.text);
 }
@@ -116,13 +116,11 @@ static void nothing_is_known_where_nothing_is_watched(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct error err;
-    AUTO(fact_source_free) struct fact_source *source =
-        fact_source_create(NULL, true, NULL, &err);
+    AUTO(fact_source_free) struct fact_source *source = fact_source_create(NULL, NULL, &err);
     const struct facts *facts = fact_source_take(source, arena);
 
     (void)state;
     rows_expect_str("clusters", shown(arena, facts), STR("unknown"));
-    rows_expect("what was configured is known", facts->plain_http_allowed, "plain http");
 }
 
 static void unknown_until_it_was_read(void **state)
@@ -416,8 +414,7 @@ static void take(void *context)
 static void taking_can_be_abandoned_anywhere(void **state)
 {
     struct error err;
-    AUTO(fact_source_free) struct fact_source *source =
-        fact_source_create(NULL, false, NULL, &err);
+    AUTO(fact_source_free) struct fact_source *source = fact_source_create(NULL, NULL, &err);
     size_t nth = 1;
     bool done = false;
 

@@ -69,9 +69,11 @@ static void what_cannot_be_used_is_told(void **state)
         { "a rule twice", { "--rule-severity=graph.cycle=warn,graph.cycle=deny" },
           "--rule-severity: graph.cycle stands twice; keep one of the two" },
         { "what is no Stack cannot pass", { "--rule-severity=shape.kind=off" },
-          "--rule-severity: shape.kind can only deny, because all else relies on it; leave it out" },
+          "--rule-severity: shape.kind can only deny: every other rule reads the object as a v1 Stack; leave it "
+          "out" },
         { "nor a forged author", { "--rule-severity=who.applied=warn" },
-          "--rule-severity: who.applied can only deny, because all else relies on it; leave it out" },
+          "--rule-severity: who.applied can only deny: the controller takes what is recorded there for "
+          "true; leave it out" },
     };
 
     (void)state;
@@ -89,7 +91,6 @@ static void defaults_serve(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     const char *const words[] = { NULL };
-    struct rule_severities severities = rule_severities_default();
     struct webhook_options options;
 
     (void)state;
@@ -99,8 +100,10 @@ static void defaults_serve(void **state)
     rows_expect_int("plain port", options.metrics_port, 8080);
     rows_expect_int("drain", options.drain_ms, 10000);
     rows_expect("nothing is watched", !kube_config_flags_given(&options.api), "unset");
-    rows_expect("https only", !options.plain_http_allowed, "off");
-    assert_memory_equal(&options.severities, &severities, sizeof(severities));
+    rows_expect_int("they say nothing of the judgement",
+                    configuration_layer_count(&options.configuration), 0);
+    rows_expect_str("the file does", str_of(options.config_file),
+                    STR("/etc/herd/config/config.yaml"));
 }
 
 static void all_is_taken_over(void **state)
@@ -111,7 +114,7 @@ static void all_is_taken_over(void **state)
                                   "--context=c",
                                   "--rule-severity= graph.cycle = warn , gpu.no-provider=deny",
                                   "--allow-plain-http-repos",
-                                  NULL };
+                                  "--config-file=c" };
     struct webhook_options options;
 
     (void)state;
@@ -119,11 +122,13 @@ static void all_is_taken_over(void **state)
     rows_expect_str("host", str_of(options.listen_host), STR("::1"));
     rows_expect_str("kubeconfig", str_of(options.api.file), STR("f"));
     rows_expect_str("context", str_of(options.api.context), STR("c"));
-    rows_expect_int("a rule that warns", options.severities.of[RULE_GRAPH_CYCLE], SEVERITY_WARN);
-    rows_expect_int("a rule that denies", options.severities.of[RULE_GPU_NO_PROVIDER],
-                    SEVERITY_DENY);
-    rows_expect_int("the others stay", options.severities.of[RULE_GRAPH_ITSELF], SEVERITY_DENY);
-    rows_expect("plain http", options.plain_http_allowed, "on");
+    rows_expect_int("what is said", configuration_layer_count(&options.configuration), 3);
+    rows_expect_int("a rule that warns", options.configuration.severities.of[RULE_GRAPH_CYCLE],
+                    SEVERITY_WARN);
+    rows_expect_int("a rule that denies",
+                    options.configuration.severities.of[RULE_GPU_NO_PROVIDER], SEVERITY_DENY);
+    rows_expect("plain http", options.configuration.plain_http_allowed, "on");
+    rows_expect_str("the file", str_of(options.config_file), STR("c"));
 }
 
 static void threads_follow_processors(void **state)

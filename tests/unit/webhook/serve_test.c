@@ -56,7 +56,7 @@ static void set_up(struct fixture *f, int64_t drain_ms)
         .metrics_from = "--metrics-listen",
         .api = { .file = "", .context = "" },
         .event_threads = 1,
-        .severities = rule_severities_default(),
+        .config_file = str_fmt(f->arena, "%s/config.yaml", f->folder).at,
         .drain_ms = drain_ms,
     };
     assert_int_equal(pipe(f->log_pipe), 0);
@@ -184,6 +184,45 @@ static void a_new_certificate_is_taken_and_a_bad_one_is_not(void **state)
     tear_down(&f);
 }
 
+static void configure(struct fixture *f, const char *text)
+{
+    struct error err;
+
+    assert_int_equal(file_replace(f->options.config_file, str_of(text), 0644, &err), 0);
+}
+
+static struct str ready_page(struct fixture *f)
+{
+    return loopback_get(f->loop, f->client, "https", (uint16_t)f->port, "/readyz?verbose", f->arena).body;
+}
+
+static void a_new_configuration_is_taken_and_a_bad_one_is_told(void **state)
+{
+    struct str note = STR("[+]configuration ok; note: ");
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, 0);
+    start(&f);
+    rows_expect("that there is none is logged", str_find(strbuf_str(&f.logged), STR("no configuration file"), 0) >= 0,
+                "logged");
+    configure(&f, "rules: {graph.cycle: warn}");
+    rows_expect("what it says is counted", str_find(wait_for_log(&f, "\"configuration taken\""), STR("\"said\":1"), 0) > 0,
+                "said");
+    rows_expect("nothing is noted", str_find(ready_page(&f), note, 0) < 0, "no note");
+    configure(&f, "rules: {graph.cycle: loud}");
+    rows_expect("a bad one is told with its place",
+                str_find(wait_for_log(&f, "\"configuration refused"), STR("config.yaml:1:9: "), 0) > 0, "place");
+    rows_expect_int("the webhook is ready", status_of(&f, "/readyz"), 200);
+    rows_expect("but notes it", str_find(ready_page(&f), note, 0) >= 0, "note");
+    configure(&f, "rules: {graph.cicle: warn}");
+    wait_for_log(&f, "did you mean graph.cycle?");
+    assert_int_equal(kill(getpid(), SIGTERM), 0);
+    pthread_join(f.thread, NULL);
+    rows_expect_int("it ends well", f.result, 0);
+    tear_down(&f);
+}
+
 static void what_cannot_begin_says_why(void **state)
 {
     static const struct {
@@ -193,12 +232,15 @@ static void what_cannot_begin_says_why(void **state)
         bool in_cluster;
         const char *listen_host;
         const char *want; /* a piece of the error */
+        const char *configuration;
     } rows[] = {
-        { "no certificate", "", false, false, "127.0.0.1", "/tls.crt" },
-        { "no kubeconfig", "/nowhere/kubeconfig", true, false, "127.0.0.1", "--kubeconfig: " },
-        { "no cluster around it", "", true, true, "127.0.0.1", "--in-cluster: " },
+        { "no certificate", "", false, false, "127.0.0.1", "/tls.crt", NULL },
+        { "a bad configuration", "", true, false, "127.0.0.1", "config.yaml:1:1: rule: there is no such field",
+          "rule: {graph.cycle: warn}" },
+        { "no kubeconfig", "/nowhere/kubeconfig", true, false, "127.0.0.1", "--kubeconfig: ", NULL },
+        { "no cluster around it", "", true, true, "127.0.0.1", "--in-cluster: ", NULL },
         { "an address that is not here", "", true, false, "192.0.2.1",
-          "--listen: cannot listen on 192.0.2.1:0" },
+          "--listen: cannot listen on 192.0.2.1:0", NULL },
     };
 
     (void)state;
@@ -212,6 +254,8 @@ static void what_cannot_begin_says_why(void **state)
         f.options.listen_host = rows[i].listen_host;
         if (rows[i].certificate)
             write_leaf(&f);
+        if (rows[i].configuration)
+            configure(&f, rows[i].configuration);
         serve(&f);
         rows_expect_int(rows[i].row, f.result, -1);
         rows_expect(rows[i].row, strstr(f.err.text, rows[i].want), f.err.text);
@@ -225,6 +269,7 @@ int main(void)
         cmocka_unit_test(it_drains_before_it_ends),
         cmocka_unit_test(a_second_signal_cuts_the_drain_short),
         cmocka_unit_test(a_new_certificate_is_taken_and_a_bad_one_is_not),
+        cmocka_unit_test(a_new_configuration_is_taken_and_a_bad_one_is_told),
         cmocka_unit_test(what_cannot_begin_says_why),
     };
 

@@ -5,17 +5,21 @@
 #include "support/review_builder.h"
 
 #include "base/limits.h"
+#include "io/file.h"
 #include "webhook/metrics.h"
 #include "webhook/server.h"
 
 #include <pthread.h>
 #include <unistd.h>
 
-#define GOOD                                                                                       \
+#define ONE_CHART(cluster, scheme)                                                                 \
     "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"s\","         \
     "\"namespace\":\"default\",\"annotations\":{\"herd.suse.com/last-applied-by\":\"ann\"}},"          \
-    "\"spec\":{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\"]},"                         \
-    "\"charts\":[{\"name\":\"db\",\"repo\":\"https://charts.example.org\",\"version\":\"1.2.3\"}]}}"
+    "\"spec\":{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"" cluster "\"]},"                   \
+    "\"charts\":[{\"name\":\"db\",\"repo\":\"" scheme "://charts.example.org\",\"version\":\"1.2.3\"}]}}"
+#define GOOD ONE_CHART("c-m-1", "https")
+#define PLAIN ONE_CHART("c-m-1", "http")
+#define LOCAL ONE_CHART("local", "https")
 #define CYCLE                                                                                      \
     "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"s\","         \
     "\"namespace\":\"default\"},\"spec\":{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\"]}," \
@@ -32,7 +36,8 @@ struct fixture {
     struct metrics *metrics;
     struct health *health;
     struct fact_source *facts;
-    struct rule_severities severities;
+    const char *config_file;
+    struct configured *configured;
     struct webhook_server *server;
     struct http_client *client;
 };
@@ -51,8 +56,9 @@ static void begin(struct fixture *f, size_t arena_budget)
     f->tls = loopback_source(f->arena, f->folder, &leaf);
     f->metrics = webhook_metrics_create();
     f->health = health_create("127.0.0.1", 0, checks, 1, f->metrics, &err);
-    f->facts = fact_source_create(NULL, false, NULL, &err);
-    f->severities = rule_severities_default();
+    f->facts = fact_source_create(NULL, NULL, &err);
+    f->config_file = str_fmt(f->arena, "%s/config.yaml", f->folder).at;
+    f->configured = configured_create(f->config_file, &(struct configuration_layer){ 0 }, &err);
     f->server = webhook_server_create(
         &(struct webhook_server_options){
             .address = "127.0.0.1",
@@ -60,7 +66,7 @@ static void begin(struct fixture *f, size_t arena_budget)
             .event_threads = 2,
             .arena_budget = arena_budget,
             .facts = f->facts,
-            .severities = &f->severities,
+            .configured = f->configured,
             .metrics = f->metrics,
             .health = f->health,
         },
@@ -76,6 +82,7 @@ static void end(struct fixture *f)
     http_client_free(f->client);
     webhook_server_free(f->server);
     fact_source_free(f->facts);
+    configured_free(f->configured);
     health_free(f->health);
     metrics_free(f->metrics);
     tls_source_free(f->tls);
@@ -151,6 +158,41 @@ static void reviews_are_answered_over_tls(void **state)
     rows_expect_int("and how long they took",
                     counted(&f, WEBHOOK_REVIEW_SECONDS, "validate", "", ""), 2);
     rows_expect_int("none failed", counted(&f, WEBHOOK_REVIEWS, "validate", "unknown", "failed"), 0);
+    end(&f);
+}
+
+static bool is_allowed(struct fixture *f, const char *object)
+{
+    struct reply reply = ask(f, "POST", "/validate", create(f, object));
+
+    return json_bool(json_get(review_response(f->arena, object, reply.body, "u-1"), STR("allowed")));
+}
+
+static void the_next_review_is_judged_by_the_newest_configuration(void **state)
+{
+    static const struct {
+        const char *row;
+        const char *text;
+        bool plain, local;
+    } rows[] = {
+        { "the defaults", "", false, false },
+        { "plain http", "allowPlainHttpRepos: true", true, false },
+        { "a rule that is off", "rules: {shape.repo: deny, targets.cluster-id: deny, targets.local: off}", false, true },
+        { "both", "allowPlainHttpRepos: true\nrules: {targets.local: warn}", true, true },
+        { "the defaults again", "", false, false },
+    };
+    struct fixture f;
+    struct error err;
+
+    (void)state;
+    begin(&f, 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_int_equal(file_replace(f.config_file, str_of(rows[i].text), 0644, &err), 0);
+        rows_expect_int(rows[i].row, configured_refresh(f.configured, &err), 1);
+        rows_expect_int(rows[i].row, is_allowed(&f, PLAIN), rows[i].plain);
+        rows_expect_int(rows[i].row, is_allowed(&f, LOCAL), rows[i].local);
+        rows_expect(rows[i].row, is_allowed(&f, GOOD), "what is good stays good");
+    }
     end(&f);
 }
 
@@ -336,6 +378,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reviews_are_answered_over_tls),
+        cmocka_unit_test(the_next_review_is_judged_by_the_newest_configuration),
         cmocka_unit_test(what_is_no_review_gets_an_error),
         cmocka_unit_test(a_malformed_review_gets_a_status),
         cmocka_unit_test(a_body_over_the_bound_is_refused),

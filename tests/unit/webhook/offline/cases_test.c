@@ -12,7 +12,7 @@
 static struct str run(struct arena *arena, struct str text)
 {
     struct input_files files = input_files_new(arena, 1);
-    struct offline_config config = { .namespace_ = STR("default"), .severities = rule_severities_default() };
+    struct offline_config config = { .namespace_ = STR("default"), .configuration = configuration_default() };
     struct output_style style = { .counts = true, .verbose = true };
     struct strbuf out = strbuf_new(arena, 1024);
 

@@ -4,7 +4,7 @@
 
 #include "webhook/offline/command.h"
 
-enum { WORDS_MAX = 6 };
+enum { WORDS_MAX = 8 };
 
 /* As offline_run does it. "" or the error's text. */
 static struct str read_words(struct arena *arena, const char *const *words,
@@ -69,20 +69,22 @@ static void all_is_taken_over(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     const char *const few[] = { "f", NULL };
-    const char *const many[] = { "-ojson", "--fail-on=warn", "-nteam", "--allow-plain-http-repos", "a", "-" };
+    const char *const many[] = { "-ojson", "--fail-on=warn", "-nteam", "--allow-plain-http-repos", "-cc", "a", "-", NULL };
     struct offline_options options;
 
     (void)state;
     rows_expect_str("no flag is needed", read_words(arena, few, &options), STR(""));
     rows_expect_str("form", str_of(options.output->name), STR("text"));
-    rows_expect_str("namespace", options.config.namespace_, STR("default"));
+    rows_expect_str("namespace", options.namespace_, STR("default"));
     rows_expect_int("fail on", options.fail_on, SEVERITY_DENY);
-    rows_expect("https only", !options.config.plain_http_allowed, "off");
+    rows_expect_int("nothing is configured", configuration_layer_count(&options.configuration), 0);
+    rows_expect_str("nor is there a file", options.config_file, STR(""));
     rows_expect_str("taken", read_words(arena, many, &options), STR(""));
     rows_expect_str("form", str_of(options.output->name), STR("json"));
-    rows_expect_str("namespace", options.config.namespace_, STR("team"));
+    rows_expect_str("namespace", options.namespace_, STR("team"));
     rows_expect_int("fail on", options.fail_on, SEVERITY_WARN);
-    rows_expect("plain http", options.config.plain_http_allowed, "on");
+    rows_expect("plain http", options.configuration.plain_http_given && options.configuration.plain_http_allowed, "on");
+    rows_expect_str("the file", options.config_file, STR("c"));
     rows_expect_int("a review", options.mode, OFFLINE_REVIEW);
     rows_expect_int("words", options.words.count, 2);
     rows_expect_str("the last", options.words.items[1], STR("-"));

@@ -1,0 +1,123 @@
+/* configured.c: a file that is followed by one thread, for many. */
+#include "settings/configured.h"
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/plant.h"
+#include "io/follow.h"
+
+#include <pthread.h>
+
+struct configured {
+    char *name;
+    struct configuration_layer flags;
+    struct file_follow *file; /* this and `of_file` are the refreshing thread's */
+    struct configured_file of_file;
+    pthread_mutex_t lock; /* of `now` */
+    struct configuration now;
+};
+
+static uint32_t count_overruled(const struct configuration_layer *file,
+                                const struct configuration_layer *flags)
+{
+    uint32_t count = file->plain_http_given && flags->plain_http_given;
+
+    for (enum rule_id id = 0; id < RULE_COUNT; id++)
+        count += file->rule_given[id] && flags->rule_given[id];
+    return count;
+}
+
+/* "" of a file that is not there. */
+static int read_file(struct configured *configured, struct arena *arena, bool *ret_there,
+                     struct str *ret_text, struct error *err)
+{
+    struct error why;
+
+    if (file_follow_read(configured->file, arena, ret_text, &why) == 0) {
+        *ret_there = true;
+        return 0;
+    }
+    if (why.code != ERROR_NOT_FOUND) {
+        *err = why;
+        return -1;
+    }
+    *ret_there = false;
+    *ret_text = STR("");
+    return 0;
+}
+
+static void put_in_force(struct configured *configured, const struct configuration_layer *layer)
+{
+    struct configuration now = configuration_default();
+
+    configuration_lay(&now, layer);
+    configuration_lay(&now, &configured->flags);
+    pthread_mutex_lock(&configured->lock);
+    configured->now = now;
+    pthread_mutex_unlock(&configured->lock);
+}
+
+static int take(struct configured *configured, struct error *err)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct configuration_layer layer;
+    struct str text;
+    bool there;
+
+    if (read_file(configured, arena, &there, &text, err) < 0 ||
+        configuration_read(configured->name, text, &layer, err) < 0)
+        return -1;
+    file_follow_take(configured->file);
+    configured->of_file = (struct configured_file){ there, configuration_layer_count(&layer),
+                                                    count_overruled(&layer, &configured->flags) };
+    put_in_force(configured, &layer);
+    return 0;
+}
+
+struct configured *configured_create(const char *file, const struct configuration_layer *flags,
+                                     struct error *err)
+{
+    AUTO(configured_free) struct configured *configured = mem_new(struct configured);
+
+    configured->name = mem_copy(file, strlen(file));
+    configured->flags = *flags;
+    configured->file = file_follow_create(&file, 1, LIMIT_YAML_TEXT);
+    pthread_mutex_init(&configured->lock, NULL);
+    if (take(configured, err) < 0)
+        return NULL;
+    return TAKE(configured);
+}
+
+void configured_free(struct configured *configured)
+{
+    if (!configured)
+        return;
+    file_follow_free(configured->file);
+    pthread_mutex_destroy(&configured->lock);
+    mem_free(configured->name);
+    mem_free(configured);
+}
+
+int configured_refresh(struct configured *configured, struct error *err)
+{
+    if (!file_follow_changed(configured->file) || PLANTED(CONFIGURED_ONCE))
+        return 0;
+    return take(configured, err) < 0 ? -1 : 1;
+}
+
+struct configured_file configured_file_of(const struct configured *configured)
+{
+    return configured->of_file;
+}
+
+struct configuration configured_take(struct configured *configured)
+{
+    struct configuration now;
+
+    if (!configured)
+        return configuration_default();
+    pthread_mutex_lock(&configured->lock);
+    now = configured->now;
+    pthread_mutex_unlock(&configured->lock);
+    return now;
+}

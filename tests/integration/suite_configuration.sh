@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# suite_configuration.sh: from kubectl apply of a ConfigMap to how the next Stack is judged.
+. "$(dirname "$0")/lib.sh"
+suite "$1" "$2"
+start_api
+ok k apply -f manifests/crds/
+ok k wait --for=condition=Established crd/stacks.herd.suse.com crd/stackpolicies.herd.suse.com --timeout=30s
+ok k apply -f manifests/namespace.yaml
+start kubelet bash tests/support/kubelet.sh configmap "$state/kubeconfig" herd-system/herd-config config.yaml "$state/config"
+webhook_flags=(--config-file "$state/config/config.yaml" --rule-severity graph.unknown=deny)
+start_webhook
+apply_webhook
+
+# configure TEXT: the ConfigMap says it from now on; it is mounted by ..data, as a kubelet does it.
+configure() {
+  printf '%s' "$1" >"$state/config.yaml"
+  k create configmap herd-config -n herd-system --from-file "$state/config.yaml" --dry-run=client -o yaml | k apply -f - >/dev/null
+}
+# stack NAME SED...: the test Stack under another name, changed.
+stack() {
+  local name=$1
+  shift
+  sed -e "s/name: test-stack/name: $name/" "$@" examples/test-stack.yaml
+}
+judged() { k create --dry-run=server -f "$1" 2>&1; }
+answers() { [[ $(judged "$2") == *"$1"* ]]; }
+taken() { judged "$1" >/dev/null; }
+refused_now() { ! taken "$1"; }
+metric() { curl -sS "http://127.0.0.1:$webhook_metrics_port/metrics" | sed -n "s/^$1 //p"; }
+metric_is() { [ "$(metric "$1")" = "$2" ]; }
+ready() { curl -sS "http://127.0.0.1:$webhook_metrics_port/readyz?verbose"; }
+ready_says() { [[ $(ready) == *"$1"* ]]; }
+logged() { grep -q -- "$1" "$state/webhook.log"; }
+
+stack plain -e 's|repo: https://|repo: http://|' >"$state/plain.yaml"
+stack local -e '/^ *targets:/,/^ *charts:/c\  targets: {clusterIds: [local]}\n  charts:' >"$state/local.yaml"
+stack unknown -e 's|^\( *\)version: .*|&\n\1dependsOn: [nobody]|' >"$state/unknown.yaml"
+stack itself -e 's|^\( *\)version: .*|&\n\1dependsOn: [qdrant]|;s|- name: .*|- name: qdrant|' >"$state/itself.yaml"
+
+row "while there is no ConfigMap the defaults hold"
+eventually logged 'no configuration file'
+ok ready
+says "[+]configuration ok"
+for file in plain local unknown itself; do
+  refused judged "$state/$file.yaml"
+done
+
+row "it is applied: within a second of its mount the next Stack is judged by it"
+: >"$state/kubelet.out"
+configure 'rules:
+  targets.local: warn
+  graph.unknown: warn
+'
+eventually answers "Warning: spec" "$state/local.yaml"
+ok judged "$state/local.yaml"
+says "Warning: spec.targets.clusterIds[0]:"
+at=$(head -n 1 "$state/kubelet.out")
+taken=$(date -d "$(sed -nE 's/^([^ ]+) .*configuration taken.*/\1/p' "$state/webhook.log" | head -n 1)" +%s%3N)
+((taken - at <= 1000)) || wrong "it was taken $((taken - at)) ms after the swap"
+ok grep -c 'configuration taken.*said=2.*overruled_by_flags=1' "$state/webhook.log"
+
+row "what a flag says, the ConfigMap does not change"
+refused judged "$state/unknown.yaml"
+says "nobody"
+
+row "it changes: plain http passes, a rule is off, and the rest is as it was"
+configure 'allowPlainHttpRepos: true
+rules: {targets.local: off}'
+eventually taken "$state/plain.yaml"
+ok judged "$state/local.yaml"
+says_not "Warning: spec"
+refused judged "$state/itself.yaml"
+
+# refuses WHAT TEXT SAYS
+refuses() {
+  row "$1: the last good one stays; log, figure and readiness tell, with line and column"
+  configure "$2"
+  eventually ready_says "$3"
+  ok ready
+  says "[+]configuration ok; note: $state/config/config.yaml:$3"
+  says "readyz check passed"
+  eventually metric_is herd_webhook_configuration_refused 1
+  ok grep -cF "configuration refused; the last good one stays in use" "$state/webhook.log"
+  ok grep -cF "$3" "$state/webhook.log"
+  ok judged "$state/plain.yaml"
+  ok judged "$state/local.yaml"
+}
+refuses "a rule that there is not" 'rules:
+  targets.local: deny
+  targets.locale: deny' "3:3: rules: there is no rule 'targets.locale'; did you mean targets.local?"
+refuses "a rule that can only deny" 'allowPlainHttpRepos: false
+rules: {graph.itself: warn}' "2:9: rules: graph.itself can only deny: the definition of Stacks refuses the same"
+refuses "a severity that is none" 'rules: {targets.local: never}' "1:9: rules: targets.local: 'never' is not a severity"
+refuses "what is cut" 'rules: {targets.local: de' "2:1: did not find expected ',' or '}'"
+[ "$(metric 'herd_webhook_configuration_reloads_total{result="refused"}')" -ge 4 ] || wrong "not each was counted"
+
+row "mended, it is taken, and nothing is noted any more"
+configure 'rules: {targets.local: deny}'
+eventually metric_is herd_webhook_configuration_refused 0
+refused judged "$state/local.yaml"
+refused judged "$state/plain.yaml"
+ok ready
+says_not note
+
+row "herd-webhook review with the same file says the same of the same Stacks"
+for text in 'rules: {targets.local: off}' 'allowPlainHttpRepos: true' 'rules: {targets.local: warn, shape.repo: deny}' '# nothing'; do
+  before=$(metric 'herd_webhook_configuration_reloads_total{result="taken"}')
+  configure "$text"
+  eventually metric_is 'herd_webhook_configuration_reloads_total{result="taken"}' $((before + 1))
+  for file in plain local unknown itself; do
+    cluster=0 files=0
+    k create --dry-run=server -f "$state/$file.yaml" >"$state/answer" 2>&1 || cluster=1
+    "$bin/herd-webhook" review --config-file "$state/config.yaml" --rule-severity graph.unknown=deny "$state/$file.yaml" >"$state/report" || files=$?
+    is "$text: $file: $files" "$text: $file: $cluster"
+  done
+done
+
+row "deleted, it says nothing any more"
+configure 'rules: {targets.local: off}'
+eventually taken "$state/local.yaml"
+ok k delete configmap -n herd-system herd-config
+eventually refused_now "$state/local.yaml"
+
+row "a webhook that would start with a bad file does not: what it cannot read it cannot enforce"
+printf 'rules:\n  graph.cicle: deny\n' >"$state/bad.yaml"
+refused "$bin/herd-webhook" serve --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0 --tls-cert-file "$state/certs/tls.crt" \
+  --tls-key-file "$state/certs/tls.key" --config-file "$state/bad.yaml"
+says "--config-file: $state/bad.yaml:2:3: rules: there is no rule 'graph.cicle'; did you mean graph.cycle?"
+refused "$bin/herd-webhook" review --config-file "$state/bad.yaml" examples/test-stack.yaml
+says "$state/bad.yaml:2:3: rules: there is no rule 'graph.cicle'"
+refused "$bin/herd-webhook" review --config-file "$state/nowhere.yaml" examples/test-stack.yaml
+says "cannot read $state/nowhere.yaml"
