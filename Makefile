@@ -77,11 +77,11 @@ lint: ## Layers, one library header in one file, the shape of lines
 	@sh tests/lint/layers.sh
 	@sh tests/lint/formatting.sh
 
-bench: ## Print the figures of tests/bench/README.md
+bench: ## Print the figures of tests/bench/README.md, beside those of a webhook in Go (PARTS="webhook policies": some)
 	@sh cmake/deps.sh test
 	@cmake --preset bench -Wno-dev
 	@cmake --build --preset bench -j $(JOBS) --target $(PROGRAMS) bench-programs
-	@bash tests/bench/run.sh
+	@$(WITH_MAKE) bash tests/bench/run.sh $(PARTS)
 
 SECONDS ?= 60
 fuzz: ## Fuzz every decoder of outside bytes for SECONDS=60 each

@@ -3,9 +3,11 @@
  *   bench-load ADDRESS PORT PATH BODY-FILE CONNECTIONS SECONDS SERVER-PID MODE [MOST]
  *
  * MODE keep: each connection sends one review after the other. MODE new: a new TLS connection for
- * each. MOST ends the run after so many reviews. Prints one line of key=value pairs; the CPU is the server's. Any answer that is not 200
- * with a verdict counts as bad, and the exit code says so. */
+ * each. MOST ends the run after so many reviews. Prints one line of key=value pairs; CPU and memory are
+ * the server's, memory while the connections are open. Any answer that is not 200 with a verdict
+ * counts as bad, and the exit code says so. */
 #include "load_report.h"
+#include "load_request.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ANSWER_BYTES = 256 * 1024 };
+enum { ANSWER_BYTES = 256 * 1024, WARM_US = 100 * 1000 };
 
 struct connection {
     int fd;
@@ -86,19 +88,18 @@ static void close_connection(struct connection *connection)
     close(connection->fd);
 }
 
-/* The whole answer's length, or 0 while its head is not there. */
-static size_t answer_len(const struct connection *connection)
+/* The whole answer has come: as long as its head says, or up to the last chunk (RFC 9112 section
+ * 7.1), which no answer's text looks like. */
+static bool is_whole(const struct connection *connection)
 {
     const char *end = memmem(connection->answer, connection->got, "\r\n\r\n", 4);
+    const char *length = end ? strcasestr(connection->answer, "content-length:") : NULL;
 
     if (!end)
-        return 0;
-
-    const char *length = strcasestr(connection->answer, "content-length:");
-
-    if (!length || length > end)
-        die("an answer without Content-Length");
-    return (size_t)(end + 4 - connection->answer) + strtoull(length + 15, NULL, 10);
+        return false;
+    if (length && length < end)
+        return connection->got >= (size_t)(end + 4 - connection->answer) + strtoull(length + 15, NULL, 10);
+    return memcmp(connection->answer + connection->got - 5, "0\r\n\r\n", 5) == 0;
 }
 
 static void take_answer(struct load *load, struct connection *connection)
@@ -133,10 +134,7 @@ static bool move_on(struct load *load, struct connection *connection)
         if (done > 0) {
             connection->got += (size_t)done;
             connection->answer[connection->got] = '\0';
-
-            size_t whole = answer_len(connection);
-
-            if (whole && connection->got >= whole)
+            if (is_whole(connection))
                 take_answer(load, connection);
         }
     }
@@ -153,35 +151,14 @@ static bool move_on(struct load *load, struct connection *connection)
     return false;
 }
 
-static char *read_request(const char *path, const char *file_name, size_t *ret_len)
-{
-    FILE *file = fopen(file_name, "re");
-    char *body = malloc(8 * 1024 * 1024);
-    char *request = malloc(8 * 1024 * 1024 + 1024);
-
-    if (!file || !body || !request)
-        die(file_name);
-
-    size_t body_len = fread(body, 1, 8 * 1024 * 1024, file);
-    int head = snprintf(request, 1024,
-                        "POST %s?timeout=5s HTTP/1.1\r\nHost: herd-webhook.herd-system.svc:443\r\n"
-                        "User-Agent: kube-apiserver-admission\r\nContent-Length: %zu\r\n"
-                        "Accept: application/json, */*\r\nContent-Type: application/json\r\n\r\n",
-                        path, body_len);
-
-    fclose(file);
-    memcpy(request + head, body, body_len);
-    free(body);
-    *ret_len = (size_t)head + body_len;
-    return request;
-}
-
 static void run(struct load *load, struct connection *connections, int count, int64_t until_us)
 {
     struct epoll_event events[64];
 
+    /* What came while the last run ended is not told again. */
     for (int i = 0; i < count; i++)
-        open_connection(load, &connections[i]);
+        while (move_on(load, &connections[i]) && now_us() < until_us)
+            continue;
     while (now_us() < until_us && (int64_t)load->latencies.count < load->most) {
         int ready = epoll_wait(load->poller, events, 64, 10);
 
@@ -189,8 +166,18 @@ static void run(struct load *load, struct connection *connections, int count, in
             while (move_on(load, events[i].data.ptr) && now_us() < until_us)
                 continue;
     }
-    for (int i = 0; i < count; i++)
-        close_connection(&connections[i]);
+}
+
+/* Handshakes, and what a server does at the first reviews of a connection, are not counted where
+ * connections are kept. */
+static void warm_up(struct load *load, struct connection *connections, int count)
+{
+    if (load->new_connections)
+        return;
+    do
+        run(load, connections, count, now_us() + WARM_US);
+    while (load->latencies.count == 0 && load->bad == 0);
+    latencies_reset(&load->latencies);
 }
 
 int main(int argc, char **argv)
@@ -216,7 +203,12 @@ int main(int argc, char **argv)
     inet_pton(AF_INET, argv[1], &load.server.sin_addr);
     /* A full handshake each time: an API server that opens a connection has no ticket either. */
     SSL_CTX_set_session_cache_mode(load.tls, SSL_SESS_CACHE_OFF);
-    load.request = read_request(argv[3], argv[4], &load.request_len);
+    load.request = load_request(argv[3], argv[4], &load.request_len);
+    if (!load.request)
+        die(argv[4]);
+    for (int i = 0; i < count; i++)
+        open_connection(&load, &connections[i]);
+    warm_up(&load, connections, count);
 
     struct process_cost before = process_cost_of(pid);
     int64_t began_us = now_us();
@@ -226,6 +218,9 @@ int main(int argc, char **argv)
     double seconds = (double)(now_us() - began_us) / 1e6;
     struct process_cost after = process_cost_of(pid);
     double reviews = (double)load.latencies.count;
+
+    for (int i = 0; i < count; i++)
+        close_connection(&connections[i]);
 
     printf("connections=%d reviews=%" PRIu64 " per_s=%.0f p50_us=%" PRId64 " p99_us=%" PRId64
            " p999_us=%" PRId64 " cpu_us=%.1f rss_kib=%" PRId64 " peak_kib=%" PRId64 " bad=%" PRIu64

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 void latencies_add(struct latencies *latencies, int64_t microseconds)
 {
@@ -13,6 +13,12 @@ void latencies_add(struct latencies *latencies, int64_t microseconds)
 
     latencies->buckets[bucket]++;
     latencies->count++;
+}
+
+void latencies_reset(struct latencies *latencies)
+{
+    memset(latencies->buckets, 0, LATENCY_BUCKETS * sizeof(*latencies->buckets));
+    latencies->count = 0;
 }
 
 int64_t latencies_at(const struct latencies *latencies, double share)
@@ -35,7 +41,7 @@ static int64_t status_kib(const char *text, const char *key)
     return at ? strtoll(at + strlen(key), NULL, 10) : 0;
 }
 
-static size_t read_proc(int pid, const char *name, char *into, size_t room)
+static void read_proc(int pid, const char *name, char *into, size_t room)
 {
     char path[64];
     size_t got = 0;
@@ -49,26 +55,18 @@ static size_t read_proc(int pid, const char *name, char *into, size_t room)
         fclose(file);
     }
     into[got] = '\0';
-    return got;
 }
 
 struct process_cost process_cost_of(int pid)
 {
     struct process_cost cost = { 0, 0, 0 };
+    struct timespec used;
+    clockid_t clock;
     char text[4096];
-    unsigned long long user = 0;
-    unsigned long long system = 0;
 
-    if (pid <= 0 || read_proc(pid, "stat", text, sizeof(text)) == 0)
+    if (pid <= 0 || clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
         return cost;
-
-    /* Fields 14 and 15 (proc(5)), counted behind the name, which may hold anything. */
-    const char *after_name = strrchr(text, ')');
-
-    if (after_name &&
-        sscanf(after_name + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
-               &system) == 2)
-        cost.cpu_us = (int64_t)(user + system) * 1000000 / sysconf(_SC_CLK_TCK);
+    cost.cpu_us = (int64_t)used.tv_sec * 1000000 + used.tv_nsec / 1000;
     read_proc(pid, "status", text, sizeof(text));
     cost.resident_kib = status_kib(text, "VmRSS:");
     cost.resident_peak_kib = status_kib(text, "VmHWM:");

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Buckets of 1 us up to 100 ms, the rest in the last. */
-enum { LATENCY_BUCKETS = 100000 };
+/* Buckets of 1 us up to 2 s, the rest in the last. */
+enum { LATENCY_BUCKETS = 2 * 1000 * 1000 };
 
 struct latencies {
     uint64_t count;
@@ -13,6 +13,7 @@ struct latencies {
 };
 
 void latencies_add(struct latencies *latencies, int64_t microseconds);
+void latencies_reset(struct latencies *latencies);
 /* The latency in us below which `share` of all lie. */
 int64_t latencies_at(const struct latencies *latencies, double share);
 
