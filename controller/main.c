@@ -13,6 +13,7 @@
 #include "io/signal.h"
 #include "runtime/health.h"
 #include "runtime/leader.h"
+#include "settings/configured.h"
 #include "stack/status.h"
 
 #include <malloc.h>
@@ -20,8 +21,15 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum health_check { CHECK_STACKS, CHECK_CLUSTERS, CHECK_RANCHER, CHECK_COUNT };
-static const char *const check_names[CHECK_COUNT] = { "stacks", "clusters", "rancher" };
+enum health_check {
+    CHECK_STACKS,
+    CHECK_CLUSTERS,
+    CHECK_RANCHER,
+    CHECK_CONFIGURATION,
+    CHECK_COUNT
+};
+static const char *const check_names[CHECK_COUNT] = { "stacks", "clusters", "rancher",
+                                                      "configuration" };
 
 enum {
     TICK_MS = 1000,
@@ -38,6 +46,8 @@ struct running {
     struct log *log;
     struct metrics *metrics;
     struct health *health;
+    struct configured *configured;
+    struct configured_teller configured_teller;
     struct kube_client *lease_client;
     struct kube_client *api;
     struct kube_client *rancher_requests;
@@ -172,6 +182,16 @@ static void tell_rancher(struct running *running)
     health_note(running->health, CHECK_RANCHER, reach_trouble(running->reach));
 }
 
+static void look_for_configuration(struct running *running)
+{
+    struct configuration now;
+
+    if (!configured_look(running->configured, &running->configured_teller))
+        return;
+    now = configured_take(running->configured);
+    stack_reconciler_configure(running->stacks, &now);
+}
+
 static void on_tick(void *context)
 {
     struct running *running = context;
@@ -181,6 +201,7 @@ static void on_tick(void *context)
     health_set(running->health, CHECK_CLUSTERS,
                stack_reconciler_clusters_trouble(running->stacks));
     tell_rancher(running);
+    look_for_configuration(running);
     stack_reconciler_measure(running->stacks);
     inventories_measure(running->inventories);
     loop_timer_set(running->tick, TICK_MS);
@@ -219,6 +240,20 @@ static void prepare_metrics(struct metrics *metrics)
         metrics_set(
             metrics, CONTROLLER_RELEASES,
             (struct str[]){ str_of(deployment_state_name((enum deployment_state)state)) }, 0);
+}
+
+static int create_configured(struct running *running, struct error *err)
+{
+    running->configured_teller = (struct configured_teller){
+        .log = running->log,
+        .metrics = running->metrics,
+        .reloads = CONTROLLER_CONFIGURATION_RELOADS,
+        .refused = CONTROLLER_CONFIGURATION_REFUSED,
+        .check = CHECK_CONFIGURATION,
+    };
+    running->configured = configured_create(running->options->config_file,
+                                            &running->options->configuration, err);
+    return running->configured ? 0 : error_wrap(err, "--config-file");
 }
 
 static struct kube_client *create_client(struct running *running, const struct kube_config *config,
@@ -291,7 +326,7 @@ static void start_parts(struct running *running, uint64_t seed)
         .settle_ms = options->settle_ms,
         .resync_ms = options->resync_ms,
         .cluster_operations_max = options->cluster_operations,
-        .plain_http_allowed = options->plain_http_allowed,
+        .configuration = configured_take(running->configured),
         .seed = seed,
         .stack_changed = on_stack_changed,
         .cluster_changed = on_cluster_changed,
@@ -368,6 +403,7 @@ static void end(struct running *running)
     kube_client_free(running->api);
     kube_client_free(running->lease_client);
     health_free(running->health);
+    configured_free(running->configured);
     metrics_free(running->metrics);
     loop_free(running->loop);
 }
@@ -380,7 +416,7 @@ static int run(const struct options *options, struct log *log, uint64_t seed)
     running.loop = loop_create();
     running.metrics = metrics_create(controller_metrics, CONTROLLER_METRIC_COUNT);
     prepare_metrics(running.metrics);
-    if (create_clients(&running, &err) < 0) {
+    if (create_configured(&running, &err) < 0 || create_clients(&running, &err) < 0) {
         program_refuse(&controller_program, &err);
         end(&running);
         return PROGRAM_USAGE;
@@ -392,6 +428,8 @@ static int run(const struct options *options, struct log *log, uint64_t seed)
         end(&running);
         return PROGRAM_FAILED;
     }
+    running.configured_teller.health = running.health;
+    configured_tell(running.configured, &running.configured_teller);
     start_parts(&running, seed);
     log_info(log, "serving", LOG_INT("metrics_port", health_port(running.health)),
              LOG_STR("api", options->api.server), LOG_STR("rancher", options->rancher.server));

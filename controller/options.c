@@ -271,7 +271,7 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
         .cluster_operations = (uint32_t)flags->values[FLAG_CLUSTER_OPERATIONS].number,
         .settle_ms = flags->values[FLAG_RANCHER_SETTLE].number,
         .resync_ms = flags->values[FLAG_RESYNC].number,
-        .plain_http_allowed = flags->values[FLAG_ALLOW_PLAIN_HTTP].number != 0,
+        .config_file = str_z(arena, text_of(flags, FLAG_CONFIG_FILE)),
         .cluster_inventories = flags->values[FLAG_CLUSTER_INVENTORIES].number != 0,
         .policy_audit = flags->values[FLAG_POLICY_AUDIT].number != 0,
         .pod_name = text_of(flags, FLAG_LEADER_IDENTITY),
@@ -294,6 +294,10 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
     if (address_parse(arena, text_of(flags, FLAG_METRICS_LISTEN), &options.listen_host,
                       &options.listen_port, err) < 0)
         return error_wrap(err, "%s", flags->values[FLAG_METRICS_LISTEN].from);
+    if (configuration_read_flags(&flags->values[FLAG_RULE_SEVERITY],
+                                 &flags->values[FLAG_ALLOW_PLAIN_HTTP], &options.configuration,
+                                 err) < 0)
+        return -1;
     if (read_rancher(arena, flags, &options.rancher, err) < 0 ||
         read_api(arena, flags, &options.api, err) < 0 ||
         read_lease(arena, flags, seed, &options, err) < 0 ||

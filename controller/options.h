@@ -6,6 +6,7 @@
 #include "controller/certificates/wire.h"
 #include "io/program.h"
 #include "runtime/kubeconfig.h"
+#include "stack/configuration.h"
 
 extern const struct program controller_program;
 
@@ -17,7 +18,8 @@ struct options {
     uint32_t cluster_operations;
     int64_t settle_ms;
     int64_t resync_ms;
-    bool plain_http_allowed;
+    const char *config_file; /* may not exist */
+    struct configuration_layer configuration; /* what flags say */
     bool leader_elect;
     struct str lease_namespace;
     struct str lease_name;

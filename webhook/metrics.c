@@ -41,8 +41,6 @@ struct metrics *webhook_metrics_create(void)
     begin_reviews(metrics, STR("validate"));
     metrics_add(metrics, WEBHOOK_CERTIFICATE_RELOADS, (struct str[]){ STR("taken") }, 0);
     metrics_add(metrics, WEBHOOK_CERTIFICATE_RELOADS, (struct str[]){ STR("refused") }, 0);
-    metrics_add(metrics, WEBHOOK_CONFIGURATION_RELOADS, (struct str[]){ STR("taken") }, 0);
-    metrics_add(metrics, WEBHOOK_CONFIGURATION_RELOADS, (struct str[]){ STR("refused") }, 0);
     metrics_add(metrics, WEBHOOK_ACCESS, (struct str[]){ STR("yes") }, 0);
     metrics_add(metrics, WEBHOOK_ACCESS, (struct str[]){ STR("no") }, 0);
     metrics_add(metrics, WEBHOOK_ACCESS, (struct str[]){ STR("unknown") }, 0);

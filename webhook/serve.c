@@ -48,21 +48,21 @@ struct serving {
     struct access_source *access;
     struct receipt_key *receipt_key;
     struct configured *configured;
+    struct configured_teller configured_teller;
     struct webhook_server *server;
     struct loop_timer *look;
     struct loop_timer *drained;
     struct signal_watch *signals;
     bool draining;
     bool certificate_refused; /* told once */
-    struct error configuration_refused; /* as it was told */
     int settled;              /* how much was known when memory was given back last */
 };
 
 /* --- while it serves --- */
 
-static void count_reload(struct serving *serving, enum webhook_metric metric, struct str result)
+static void count_reload(struct serving *serving, struct str result)
 {
-    metrics_add(serving->metrics, metric, &result, 1);
+    metrics_add(serving->metrics, WEBHOOK_CERTIFICATE_RELOADS, &result, 1);
 }
 
 static void look_for_certificate(struct serving *serving)
@@ -73,11 +73,11 @@ static void look_for_certificate(struct serving *serving)
     if (found > 0) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
 
-        count_reload(serving, WEBHOOK_CERTIFICATE_RELOADS, STR("taken"));
+        count_reload(serving, STR("taken"));
         log_info(serving->log, "certificate taken",
                  LOG_STR("serial", tls_source_serial(serving->tls, arena)));
     } else if (found < 0 && !serving->certificate_refused) {
-        count_reload(serving, WEBHOOK_CERTIFICATE_RELOADS, STR("refused"));
+        count_reload(serving, STR("refused"));
         log_warn(serving->log, "new certificate refused; the last good one stays in use",
                  LOG_Z("error", err.text));
     }
@@ -97,39 +97,6 @@ static void tell_certificate(struct serving *serving)
                ending ? STR("the certificate in use is expired or about to be; renew the one in "
                             "--tls-cert-file")
                       : STR(""));
-}
-
-static void tell_configuration(struct serving *serving)
-{
-    struct configured_file file = configured_file_of(serving->configured);
-
-    if (file.there)
-        log_info(serving->log, "configuration taken",
-                 LOG_Z("file", serving->options->config_file), LOG_INT("said", file.said),
-                 LOG_INT("overruled_by_flags", file.overruled));
-    else
-        log_info(serving->log, "no configuration file: defaults and flags are in use",
-                 LOG_Z("file", serving->options->config_file));
-}
-
-static void look_for_configuration(struct serving *serving)
-{
-    struct error err;
-    int found = configured_refresh(serving->configured, &err);
-
-    if (found > 0) {
-        count_reload(serving, WEBHOOK_CONFIGURATION_RELOADS, STR("taken"));
-        tell_configuration(serving);
-    } else if (found < 0 && strcmp(serving->configuration_refused.text, err.text) != 0) {
-        count_reload(serving, WEBHOOK_CONFIGURATION_RELOADS, STR("refused"));
-        log_warn(serving->log, "configuration refused; the last good one stays in use",
-                 LOG_Z("error", err.text));
-    }
-    if (found >= 0)
-        err.text[0] = '\0';
-    serving->configuration_refused = err;
-    metrics_set(serving->metrics, WEBHOOK_CONFIGURATION_REFUSED, NULL, found < 0);
-    health_note(serving->health, CHECK_CONFIGURATION, str_of(err.text));
 }
 
 /* The first handshake and list of what is watched come after the start, and map in 2.5 MiB of
@@ -166,7 +133,7 @@ static void on_look(void *context)
 
     health_beat(serving->health, clock_monotonic_ms(system_clock()), BEAT_MS);
     look_for_certificate(serving);
-    look_for_configuration(serving);
+    configured_look(serving->configured, &serving->configured_teller);
     tell_certificate(serving);
     tell_gauges(serving);
     loop_timer_set(serving->look, LOOK_MS);
@@ -280,6 +247,14 @@ static int create_parts(struct serving *serving, struct error *err)
                                     CHECK_COUNT, serving->metrics, err);
     if (!serving->health)
         return error_wrap(err, "%s", options->metrics_from);
+    serving->configured_teller = (struct configured_teller){
+        .log = serving->log,
+        .metrics = serving->metrics,
+        .reloads = WEBHOOK_CONFIGURATION_RELOADS,
+        .refused = WEBHOOK_CONFIGURATION_REFUSED,
+        .health = serving->health,
+        .check = CHECK_CONFIGURATION,
+    };
     if (create_facts(serving, err) < 0 || create_server(serving, err) < 0)
         return -1;
     serving->loop = loop_create();
@@ -300,9 +275,8 @@ int webhook_serve(const struct webhook_options *options, struct log *log, struct
 
     struct http_server *http = webhook_server_http(serving.server);
 
-    tell_configuration(&serving);
+    configured_tell(serving.configured, &serving.configured_teller);
     on_look(&serving);
-    health_set(serving.health, CHECK_CONFIGURATION, STR(""));
     health_set(serving.health, CHECK_SERVING, STR(""));
     log_info(log, "serving", LOG_INT("port", http_server_port(http)),
              LOG_INT("metrics_port", health_port(serving.health)));

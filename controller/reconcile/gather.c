@@ -23,8 +23,10 @@ struct gathering {
 
 static int judge(struct gathering *g, const struct kube_object *object, struct error *err)
 {
-    struct facts facts = { .plain_http_allowed = g->sources->plain_http_allowed };
-    struct rule_severities severities = rule_severities_default();
+    const struct configuration *configuration = g->sources->configuration;
+    struct facts facts = { .plain_http_allowed = configuration->plain_http_allowed };
+    struct rule_severities severities =
+        rule_severities_at_most_default(&configuration->severities);
     struct json none = { NULL, 0 };
     struct json root;
 

@@ -10,6 +10,7 @@
 #include "controller/interest.h"
 #include "controller/reconcile/references.h"
 #include "runtime/cache.h"
+#include "stack/configuration.h"
 #include "stack/observed.h"
 #include "stack/validate.h"
 
@@ -21,7 +22,7 @@ struct gather_sources {
     struct interests *interests;
     int64_t settle_ms;
     uint32_t cluster_operations_max;
-    bool plain_http_allowed;
+    const struct configuration *configuration;
 };
 
 /* All in the arena; `stack` borrows from the object's kept bytes, too. */

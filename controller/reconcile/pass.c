@@ -307,7 +307,7 @@ static struct gather_sources sources_of(const struct stack_reconciler *r)
         .interests = r->interests,
         .settle_ms = r->options.settle_ms,
         .cluster_operations_max = r->options.cluster_operations_max,
-        .plain_http_allowed = r->options.plain_http_allowed,
+        .configuration = &r->options.configuration,
     };
 }
 

@@ -419,6 +419,17 @@ struct str stack_reconciler_clusters_trouble(const struct stack_reconciler *r)
     return estate_is_listed(r->estate) ? STR("") : STR("Rancher's clusters are being listed");
 }
 
+void stack_reconciler_configure(struct stack_reconciler *r,
+                                const struct configuration *configuration)
+{
+    struct kube_object *object;
+    size_t cursor = 0;
+
+    r->options.configuration = *configuration;
+    while (kube_cache_next(informer_cache(r->stacks), &cursor, &object))
+        wake_now(r, kube_object_key(object));
+}
+
 void stack_reconciler_measure(const struct stack_reconciler *r)
 {
     struct metrics *metrics = r->options.metrics;

@@ -10,6 +10,7 @@
 #include "io/log.h"
 #include "runtime/cache.h"
 #include "runtime/recorder.h"
+#include "stack/configuration.h"
 
 struct stack_reconciler;
 
@@ -26,7 +27,7 @@ struct stack_reconciler_options {
     int64_t settle_ms;
     int64_t resync_ms; /* look at each Stack at least so often; 0 = only when something happens */
     uint32_t cluster_operations_max;
-    bool plain_http_allowed;
+    struct configuration configuration; /* how Stacks are judged, to begin with */
     uint64_t seed;
     /* A Stack came, changed in what is kept of it, or went; may be NULL. */
     void (*stack_changed)(void *context, struct str key);
@@ -42,6 +43,9 @@ struct stack_reconciler *stack_reconciler_create(const struct stack_reconciler_o
 void stack_reconciler_free(struct stack_reconciler *reconciler);
 AUTO_DEFINE(stack_reconciler_free, struct stack_reconciler *)
 
+/* Judge all Stacks anew, by this. */
+void stack_reconciler_configure(struct stack_reconciler *reconciler,
+                                const struct configuration *configuration);
 void stack_reconciler_pause(struct stack_reconciler *reconciler, bool paused);
 /* Reconciles and actions under way. */
 uint32_t stack_reconciler_busy(const struct stack_reconciler *reconciler);

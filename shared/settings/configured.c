@@ -11,8 +11,9 @@
 struct configured {
     char *name;
     struct configuration_layer flags;
-    struct file_follow *file; /* this and `of_file` are the refreshing thread's */
+    struct file_follow *file; /* this and what follows are the refreshing thread's */
     struct configured_file of_file;
+    struct error refused; /* as it was told; text "" = nothing was */
     pthread_mutex_t lock; /* of `now` */
     struct configuration now;
 };
@@ -108,6 +109,52 @@ int configured_refresh(struct configured *configured, struct error *err)
 struct configured_file configured_file_of(const struct configured *configured)
 {
     return configured->of_file;
+}
+
+/* --- told --- */
+
+static void count_reload(const struct configured_teller *teller, struct str result, double amount)
+{
+    metrics_add(teller->metrics, teller->reloads, &result, amount);
+}
+
+static void tell_taken(const struct configured *configured, const struct configured_teller *teller)
+{
+    const struct configured_file *file = &configured->of_file;
+
+    if (file->there)
+        log_info(teller->log, "configuration taken", LOG_Z("file", configured->name),
+                 LOG_INT("said", file->said), LOG_INT("overruled_by_flags", file->overruled));
+    else
+        log_info(teller->log, "no configuration file: defaults and flags are in use",
+                 LOG_Z("file", configured->name));
+}
+
+void configured_tell(struct configured *configured, const struct configured_teller *teller)
+{
+    count_reload(teller, STR("taken"), 0);
+    count_reload(teller, STR("refused"), 0);
+    tell_taken(configured, teller);
+    health_set(teller->health, teller->check, STR(""));
+}
+
+bool configured_look(struct configured *configured, const struct configured_teller *teller)
+{
+    struct error err = { .text = "" };
+    int found = configured_refresh(configured, &err);
+
+    if (found > 0) {
+        count_reload(teller, STR("taken"), 1);
+        tell_taken(configured, teller);
+    } else if (found < 0 && strcmp(configured->refused.text, err.text) != 0) {
+        count_reload(teller, STR("refused"), 1);
+        log_warn(teller->log, "configuration refused; the last good one stays in use",
+                 LOG_Z("error", err.text));
+    }
+    configured->refused = err;
+    metrics_set(teller->metrics, teller->refused, NULL, found < 0);
+    health_note(teller->health, teller->check, str_of(err.text));
+    return found > 0;
 }
 
 struct configuration configured_take(struct configured *configured)

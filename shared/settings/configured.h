@@ -6,7 +6,9 @@
 #ifndef HERD_SETTINGS_CONFIGURED_H
 #define HERD_SETTINGS_CONFIGURED_H
 
-#include "base/cleanup.h"
+#include "base/metric.h"
+#include "io/log.h"
+#include "runtime/health.h"
 #include "stack/configuration.h"
 
 struct configured;
@@ -28,6 +30,21 @@ struct configured_file {
     uint32_t overruled;
 };
 struct configured_file configured_file_of(const struct configured *configured);
+
+/* Where a program tells what it finds. Borrowed. */
+struct configured_teller {
+    struct log *log;
+    struct metrics *metrics;
+    uint32_t reloads; /* id of a counter by result: taken, refused */
+    uint32_t refused; /* id of a gauge */
+    struct health *health;
+    uint32_t check;
+};
+/* What there was at the beginning; the check is fine from now on. */
+void configured_tell(struct configured *configured, const struct configured_teller *teller);
+/* configured_refresh, told: each file that is taken or refused once by log and counter, one that is
+ * refused by gauge and note for as long. True if one was taken. */
+bool configured_look(struct configured *configured, const struct configured_teller *teller);
 
 /* A copy, so that one judgement has one configuration. NULL: the defaults. Any thread. */
 struct configuration configured_take(struct configured *configured);

@@ -60,3 +60,13 @@ struct rule_severities rule_severities_default(void)
         severities.of[i] = rules[i].severity;
     return severities;
 }
+
+struct rule_severities rule_severities_at_most_default(const struct rule_severities *configured)
+{
+    struct rule_severities severities = rule_severities_default();
+
+    for (int i = 0; i < RULE_COUNT; i++)
+        if (configured->of[i] < severities.of[i])
+            severities.of[i] = configured->of[i];
+    return severities;
+}

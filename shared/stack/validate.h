@@ -32,6 +32,9 @@ struct rule_severities {
     enum severity of[RULE_COUNT];
 };
 struct rule_severities rule_severities_default(void);
+/* None severer than by default: for a second look at what was judged before. What the configuration
+ * lets pass may pass there too; what it refuses beyond the default was for those who applied it. */
+struct rule_severities rule_severities_at_most_default(const struct rule_severities *configured);
 
 /* All findings of a *defaulted* Stack, sorted by field. `old` is the stored Stack on an update
  * (defaulted too), else NULL: a finding that `old` has as well, in an

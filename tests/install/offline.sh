@@ -89,21 +89,24 @@ of_chart --set global.cattle.systemDefaultRegistry=r.example.com --set image.rep
 is "$(jq -r 'select(.kind == "Deployment").spec.template.spec.containers[0].image' "$state/got-more" | sort -u)" r.example.com/team/herd:v9
 is "$(jq -r 'select(.kind == "Deployment").spec.template.spec.imagePullSecrets[0].name' "$state/got-more" | sort -u)" puller
 is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-controller").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
-  "--in-cluster --rancher-token-file=/etc/herd/rancher/token --namespace=team --allow-plain-http-repos --workers=3"
+  "--in-cluster --rancher-token-file=/etc/herd/rancher/token --namespace=team --allow-plain-http-repos --rule-severity=graph.cycle=warn --workers=3"
 is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-webhook").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
   "serve --in-cluster --allow-plain-http-repos --rule-severity=graph.cycle=warn"
 
-row "a configuration is the ConfigMap that the webhook mounts, as it was written, and the webhook takes it"
+row "a configuration is the ConfigMap that both programs mount, as it was written, and they take it"
 printf '# ours\nrules:\n  targets.local: off # "here"\nallowPlainHttpRepos: true\n' >"$state/config.yaml"
 of_chart --set-file configuration="$state/config.yaml" >"$state/got-more"
 jq -j 'select(.kind == "ConfigMap" and .metadata.name == "herd-config").data["config.yaml"]' "$state/got-more" >"$state/got-config"
 ok cmp "$state/config.yaml" "$state/got-config"
 ok "$bin/herd-webhook" review --config-file "$state/got-config" examples/test-stack.yaml
-mounted=$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-webhook").spec.template.spec
-  | .volumes[] as $volume | .containers[0].volumeMounts[] | select(.name == $volume.name and $volume.configMap.name == "herd-config")
-  | .mountPath + "/" + $volume.configMap.items[0].path' "$state/got-more")
-ok "$bin/herd-webhook" serve --help
-says "(default $mounted)"
+for command in "herd-webhook serve" herd-controller; do
+  read -r program mode <<<"$command"
+  mounted=$(jq -r --arg name "$program" 'select(.kind == "Deployment" and .metadata.name == $name).spec.template.spec
+    | .volumes[] as $volume | .containers[0].volumeMounts[] | select(.name == $volume.name and $volume.configMap.name == "herd-config")
+    | .mountPath + "/" + $volume.configMap.items[0].path' "$state/got-more")
+  ok "$bin/$program" ${mode:+"$mode"} --help
+  says "(default ${mounted:?no file is mounted})"
+done
 
 row "the severities and log levels that the chart takes are those that the programs take"
 # choices FLAG FIRST: the words of a flag's help, from the first one on.

@@ -121,10 +121,39 @@ eventually taken "$state/local.yaml"
 ok k delete configmap -n herd-system herd-config
 eventually refused_now "$state/local.yaml"
 
-row "a webhook that would start with a bad file does not: what it cannot read it cannot enforce"
+row "what it lets pass, the controller carries out; a rule that it makes stricter stops nothing that is stored"
+stack system -e '/^ *version:/a\      namespace: kube-system' -e '/^  namespace:/a\  labels: {herd.suse.com/env: prod}' >"$state/system.yaml"
+controller_flags+=(--config-file "$state/config/config.yaml")
+start_controller
+refused judged "$state/system.yaml"
+says "kube-system"
+configure 'rules: {shape.protected-namespace: warn}'
+eventually k apply -f "$state/system.yaml"
+eventually field_is stack/system '{.status.phase}' Deployed
+reloads() { curl -sS "http://127.0.0.1:$controller_metrics_port/metrics" | sed -n "s/^herd_controller_configuration_reloads_total{result=\"$1\"} //p"; }
+reloads_are() { [ "$(reloads "$1")" = "$2" ]; }
+before=$(reloads taken)
+configure 'rules: {shape.protected-namespace: warn, shape.env-label: deny}'
+eventually reloads_are taken $((before + 1))
+eventually refused_now "$state/system.yaml"
+is "$(field stack/system '{.status.conditions[?(@.type=="Accepted")].status}')" True
+configure 'rules: {shape.protected-namespace: never}'
+eventually reloads_are refused 1
+ok curl -sS "http://127.0.0.1:$controller_metrics_port/readyz?verbose"
+says "[+]configuration ok; note: $state/config/config.yaml:1:9: "
+k delete configmap -n herd-system herd-config >/dev/null
+eventually field_is stack/system '{.status.conditions[?(@.type=="Accepted")].status}' False
+configure 'rules: {shape.protected-namespace: off}'
+eventually field_is stack/system '{.status.conditions[?(@.type=="Accepted")].status}' True
+eventually field_is stack/system '{.status.phase}' Deployed
+
+row "a webhook or controller that would start with a bad file does not: what it cannot read it cannot enforce"
 printf 'rules:\n  graph.cicle: deny\n' >"$state/bad.yaml"
 refused "$bin/herd-webhook" serve --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0 --tls-cert-file "$state/certs/tls.crt" \
   --tls-key-file "$state/certs/tls.key" --config-file "$state/bad.yaml"
+says "--config-file: $state/bad.yaml:2:3: rules: there is no rule 'graph.cicle'; did you mean graph.cycle?"
+refused "$bin/herd-controller" --kubeconfig "$state/kubeconfig" --rancher-url "$HERD_LAB_RANCHER_URL" --config-file "$state/bad.yaml" \
+  --rancher-token-file "$state/rancher-token" --metrics-listen 127.0.0.1:0
 says "--config-file: $state/bad.yaml:2:3: rules: there is no rule 'graph.cicle'; did you mean graph.cycle?"
 refused "$bin/herd-webhook" review --config-file "$state/bad.yaml" examples/test-stack.yaml
 says "$state/bad.yaml:2:3: rules: there is no rule 'graph.cicle'"

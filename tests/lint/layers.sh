@@ -23,7 +23,7 @@ check kube kube text base
 check stack stack kube text base
 check io io base
 check runtime runtime io kube text base
-check settings settings io stack kube text base
+check settings settings runtime io stack kube text base
 
 # header pattern: the files that may include it
 only() {

@@ -94,6 +94,7 @@ static void start(struct fixture *f)
         .metrics = f->metrics,
         .settle_ms = 150000,
         .cluster_operations_max = 3,
+        .configuration = configuration_default(),
     });
     stack_reconciler_pause(f->stacks, false);
 }

@@ -237,6 +237,19 @@ static void flags_win_over_the_file_and_the_file_over_defaults(void **state)
     assert_memory_equal(&none, &defaults, sizeof(none));
 }
 
+static void a_second_look_is_never_stricter(void **state)
+{
+    struct configuration now = laid("rules: {graph.cycle: warn, targets.local: off, gpu.busy: deny, overlap.today: audit}", "");
+    struct rule_severities second = rule_severities_at_most_default(&now.severities);
+
+    (void)state;
+    rows_expect_int("what may pass", second.of[RULE_GRAPH_CYCLE], SEVERITY_WARN);
+    rows_expect_int("what is off", second.of[RULE_TARGETS_LOCAL], SEVERITY_OFF);
+    rows_expect_int("what is only audited", second.of[RULE_OVERLAP_TODAY], SEVERITY_AUDIT);
+    rows_expect_int("what was made stricter", second.of[RULE_GPU_BUSY], SEVERITY_WARN);
+    rows_expect_int("what nothing was said of", second.of[RULE_GRAPH_UNKNOWN], SEVERITY_DENY);
+}
+
 static void what_a_flag_may_not_say_is_told(void **state)
 {
     static const struct {
@@ -272,6 +285,7 @@ int main(void)
         cmocka_unit_test(what_it_may_not_say_is_told_with_its_place),
         cmocka_unit_test(hostile_text_is_refused_within_bounds),
         cmocka_unit_test(flags_win_over_the_file_and_the_file_over_defaults),
+        cmocka_unit_test(a_second_look_is_never_stricter),
         cmocka_unit_test(what_a_flag_may_not_say_is_told),
     };
 
