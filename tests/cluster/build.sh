@@ -31,6 +31,7 @@ mirror k8s.io/kubernetes ./mirror
 writers k8s.io/kubernetes ./writers
 liar k8s.io/kubernetes ./liar
 service k8s.io/kubernetes ./service
+steps k8s.io/kubernetes ./steps
 oracle k8s.io/kubernetes ./oracle
 charts k8s.io/kubernetes ./charts
 registry github.com/google/go-containerregistry .

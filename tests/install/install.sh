@@ -15,7 +15,7 @@ suite "${2:?BIN}" "${1:?STATE}"
 . "$(dirname "$0")/chart.sh"
 cd "$source"
 
-cluster_tools kubectl helm
+cluster_tools kubectl helm steps
 export KUBECONFIG=$state/kubeconfig TIMEOUT=60s RANCHER_WAIT=0
 manifests=(-f manifests/crds/ -f manifests/controller/ -f manifests/webhook/)
 

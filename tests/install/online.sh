@@ -88,7 +88,7 @@ nothing_left() {
   is "$(kubectl get clusterrole,clusterrolebinding,priorityclass,flowschema,prioritylevelconfiguration,namespace,\
 validatingadmissionpolicy,validatingadmissionpolicybinding,mutatingwebhookconfiguration,validatingwebhookconfiguration \
     -o name | grep herd || true)" ""
-  ok kubectl get crd stacks.herd.suse.com stackpolicies.herd.suse.com
+  ok kubectl get crd stacks.herd.suse.com stackpolicies.herd.suse.com clusterinventories.herd.suse.com
 }
 
 row "make undeploy takes all of it away but the CRDs; a second time it finds nothing to do"
@@ -226,7 +226,7 @@ refused make -s uninstall-crds
 says "StackPolicies are left: 1"
 ok kubectl apply -f examples/test-stack.yaml
 ok make -s uninstall-crds STACKS=delete
-for crd in stacks stackpolicies; do
+for crd in stacks stackpolicies clusterinventories; do
   refused kubectl get crd "$crd.herd.suse.com"
 done
 ok kubectl get stacks.another.example.com test-stack
@@ -250,9 +250,42 @@ ok helm rollback herd 1 -n herd-system --wait --timeout 90s
 is "$(field deployment/herd-controller '{.spec.replicas}' -n herd-system)" 1
 ok field_has "${configurations[0]}" '{.webhooks[0].clientConfig.caBundle}' LS0t
 
-row "uninstall takes the configurations away before the server, and leaves the CRDs"
+# uninstall [CUT]: helm's, one request at a time: after each that wrote something it is asked whether a configuration stands
+# that calls nobody, and after CUT of them helm gets no more answers.
+{ echo '#!/usr/bin/env bash'
+  declare -p state configurations
+  declare -f no_dead_end
+  cat <<'STEP'
+n=$(($(cat "$state/step/count") + 1))
+echo "$n" >"$state/step/count"
+no_dead_end >>"$state/step/wrong" || echo "  after request $n: $*" >>"$state/step/wrong"
+[ "$n" != "$(cat "$state/step/cut")" ]
+STEP
+} >"$state/step.sh"
+chmod +x "$state/step.sh"
+uninstall() {
+  local code=0
+  rm -rf "$state/step"
+  mkdir "$state/step"
+  echo 0 >"$state/step/count"
+  echo "${1:-none}" >"$state/step/cut"
+  start steps steps --kubeconfig "$state/kubeconfig" --write "$state/steps.kubeconfig" --run "$state/step.sh"
+  eventually grep -q serving "$state/steps.out"
+  helm --kubeconfig "$state/steps.kubeconfig" uninstall herd -n herd-system --wait --timeout 90s || code=$?
+  end steps
+  [ ! -e "$state/step/wrong" ] || [ ! -s "$state/step/wrong" ] || wrong "a dead end" "$(cat "$state/step/wrong")"
+  return "$code"
+}
+
+row "uninstall takes the configurations away before the server, wherever it is cut, goes on from there, and leaves the CRDs"
 lines=$(wc -l <"$(audit_log_of management)")
-ok helm uninstall herd -n herd-system --wait --timeout 90s
+for n in 2 4 9; do
+  refused uninstall "$n"
+  ok no_dead_end
+done
+ok uninstall
+requests=$(cat "$state/step/count")
+[ "$requests" -gt 20 ] || wrong "only $requests requests"
 tail -n "+$((lines + 1))" "$(audit_log_of management)" | jq -r 'select(.verb == "delete" and .responseStatus.code == 200
   and .user.username == "administrator") | "\(.objectRef.resource)/\(.objectRef.name)"' >"$state/deleted"
 ok awk '/webhookconfigurations\/herd-webhook/ { gone[$0] = 1 }

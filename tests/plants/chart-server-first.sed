@@ -1,0 +1,2 @@
+# In the chart, the configurations go last.
+s/pre-delete$/post-delete/
