@@ -43,7 +43,7 @@ copy() {
   tree=$state/$1.tree
   rm -rf "$tree"
   mkdir -p "$tree"
-  (cd "$source" && git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tree")
+  (cd "$source" && git ls-files -z --cached --others --exclude-standard | xargs -0 cp -P --parents -t "$tree")
   sed -i -f "$source/tests/plants/$1.sed" "$tree/$2"
   if cmp -s "$source/$2" "$tree/$2"; then
     echo "  $1.sed changes nothing in $2" >&2
