@@ -77,7 +77,7 @@ lint: ## Layers, one library header in one file, the shape of lines
 	@sh tests/lint/layers.sh
 	@sh tests/lint/formatting.sh
 
-bench: ## Print the figures of tests/bench/README.md, beside those of a webhook in Go (PARTS="webhook policies": some)
+bench: ## Print the figures of tests/bench/README.md, beside those of a webhook in Go (PARTS="webhook linear": some)
 	@sh cmake/deps.sh test
 	@cmake --preset bench -Wno-dev
 	@cmake --build --preset bench -j $(JOBS) --target $(PROGRAMS) bench-programs

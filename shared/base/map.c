@@ -2,6 +2,7 @@
 #include "base/map.h"
 
 #include "base/memory.h"
+#include "base/plant.h"
 
 struct map_entry {
     struct str key;
@@ -41,7 +42,9 @@ struct map *map_new(struct arena *arena, uint32_t expected)
 
 static uint32_t *find_slot(const struct map *map, struct str key, uint64_t hash)
 {
-    for (uint32_t i = (uint32_t)hash & map->slot_mask;; i = (i + 1) & map->slot_mask) {
+    uint32_t first = PLANTED(ONE_BUCKET) ? 0 : (uint32_t)hash & map->slot_mask;
+
+    for (uint32_t i = first;; i = (i + 1) & map->slot_mask) {
         uint32_t held = map->slots[i];
 
         if (held == 0 ||

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh [webhook|stacks|policies|controller|rotation|admission|outage]: print the figures (README.md says what each
+# run.sh [webhook|linear|stacks|policies|controller|rotation|admission|outage]: print the figures (README.md says what each
 # is), all of them if none is named. QUICK=1: on tiny inputs, to see that the programs still work; the last three, whose
 # suites are tests of their own, are left out then.
 set -euo pipefail
@@ -15,6 +15,8 @@ on_first=()
 [ "$(nproc)" -lt 2 ] || on_first=(taskset -c 0)
 
 bench_webhook() { bash tests/bench/compare.sh "$bin"; }
+
+bench_linear() { "${on_first[@]}" "$bin/bench-linear" ${quick:+1}; }
 
 bench_stacks() { "$bin/bench-stacks" ${quick:+50}; }
 
@@ -38,12 +40,12 @@ bench_outage() {
   done
 }
 
-all=(webhook stacks policies controller)
+all=(webhook linear stacks policies controller)
 [ "$quick" = 1 ] || all+=(rotation admission outage)
 [ $# -gt 0 ] || set -- "${all[@]}"
 for part in "$@"; do
   declare -F "bench_$part" >/dev/null || {
-    echo "usage: run.sh [webhook|stacks|policies|controller|rotation|admission|outage]" >&2
+    echo "usage: run.sh [webhook|linear|stacks|policies|controller|rotation|admission|outage]" >&2
     exit 2
   }
   printf '\n=== %s ===\n' "$part"
