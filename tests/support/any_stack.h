@@ -9,4 +9,8 @@
  * Stacks. */
 struct str any_stack(struct arena *arena, struct rng *rng);
 
+/* Nearly always right, and of every form that is: names, repositories, versions, selectors and cluster ids at the edges
+ * of what is taken. */
+struct str any_sound_stack(struct arena *arena, struct rng *rng);
+
 #endif
