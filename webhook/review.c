@@ -69,7 +69,7 @@ static struct verdict judge_stack(struct arena *arena, const struct asked *asked
 
     ask_for_user(arena, asked, &record, &verdict);
     if (asked->route == REVIEW_MUTATE)
-        record_write(arena, &record, &verdict);
+        record_write(arena, &record, context->severities, &verdict);
     else
         record_check(arena, &record, context->severities, &verdict);
     if (asked->route == REVIEW_VALIDATE && verdict.allowed)

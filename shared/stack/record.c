@@ -83,6 +83,13 @@ static struct str first_fault(struct arena *arena, const struct verdict *verdict
     return STR("");
 }
 
+static bool is_wish(const struct recording *of)
+{
+    struct str receipt = recorded(of->object, STACK_RECEIPT);
+
+    return receipt.len && !str_eq(receipt, recorded(of->old_object, STACK_RECEIPT));
+}
+
 struct record record_begin(struct arena *arena, const struct recording *of,
                            const struct verdict *verdict)
 {
@@ -95,6 +102,7 @@ struct record record_begin(struct arena *arena, const struct recording *of,
     };
 
     record.kept = judged && !record.fresh;
+    record.wished = of->receipt_key.len && !record.kept && !record.fresh && is_wish(of);
     if (!of->username.len)
         record.in_the_way = STR("the request names no user");
     else if (!judged)
@@ -104,7 +112,7 @@ struct record record_begin(struct arena *arena, const struct recording *of,
 
 bool record_needs_user(const struct record *record)
 {
-    return record->fresh || (record->of->receipt_key.len && !record->kept);
+    return record->fresh || record->wished;
 }
 
 /* --- what they must say --- */
@@ -143,19 +151,39 @@ static struct annotations wanted(struct arena *arena, const struct record *recor
 {
     const struct recording *of = record->of;
     struct annotations wanted = {
-        .last_applied_by = record->fresh || (is_due(record) && !record->kept)
+        .last_applied_by = record_needs_user(record)
                                ? author(arena, record)
                                : recorded(of->old_object, STACK_LAST_APPLIED_BY),
-        .receipt = STR(""),
+        .receipt = recorded(of->object, STACK_RECEIPT),
     };
 
-    if (!of->receipt_key.len)
-        wanted.receipt = recorded(of->object, STACK_RECEIPT);
-    else if (record->kept)
+    if (record->kept)
         wanted.receipt = recorded(of->old_object, STACK_RECEIPT);
-    else if (is_due(record))
-        wanted.receipt = new_receipt(arena, record, stack);
+    else if (of->receipt_key.len && record_needs_user(record))
+        wanted.receipt = is_due(record) ? new_receipt(arena, record, stack) : STR("");
     return wanted;
+}
+
+static struct path annotations_at(const struct path *metadata)
+{
+    return path_field(metadata, STR("annotations"));
+}
+
+static void refuse_wish(struct arena *arena, const struct record *record,
+                        const struct rule_severities *severities, struct verdict *verdict)
+{
+    struct problems found = problems_new(arena);
+    struct findings findings = findings_new(&found);
+    struct path metadata = path_field(NULL, STR("metadata"));
+    struct path annotations = annotations_at(&metadata);
+    struct path at = path_key(&annotations, STR(STACK_RECEIPT));
+
+    finding_add(&findings, RULE_WHO_RECEIPT, CAUSE_FORBIDDEN, &at,
+                STR("mend that, and ask for it again; all else of the Stack may be changed without "
+                    "a receipt"),
+                "there can be no receipt: %.*s",
+                STR_ARG(str_shown(arena, record->in_the_way, 300)));
+    verdict_add(arena, &found, severities, verdict);
 }
 
 /* --- write them --- */
@@ -209,7 +237,7 @@ static struct str operations(struct arena *arena, const struct kube_meta *meta,
 {
     struct strbuf out = strbuf_new(arena, 1024);
     struct path metadata = path_field(NULL, STR("metadata"));
-    struct path annotations = path_field(&metadata, STR("annotations"));
+    struct path annotations = annotations_at(&metadata);
     bool differs = false;
 
     for (size_t i = 0; i < count; i++) {
@@ -226,10 +254,13 @@ static struct str operations(struct arena *arena, const struct kube_meta *meta,
     return strbuf_str(&out);
 }
 
-void record_write(struct arena *arena, const struct record *record, struct verdict *verdict)
+void record_write(struct arena *arena, const struct record *record,
+                  const struct rule_severities *severities, struct verdict *verdict)
 {
     const struct kube_meta *meta = &verdict->stack->meta;
 
+    if (verdict->allowed && record->wished && !is_due(record))
+        refuse_wish(arena, record, severities, verdict);
     /* Without metadata there is nothing to write into: the API server refuses that by itself. */
     if (!verdict->allowed ||
         !json_is(json_get(record->of->object, STR("metadata")), JSON_OBJECT))
@@ -312,36 +343,42 @@ static void blame_receipt(struct findings *findings, const struct record *record
     else
         finding_add(findings, RULE_WHO_UNJUDGED, CAUSE_VALUE_REQUIRED, &at, STR(""),
                     "there is no receipt%s%.*s", record->in_the_way.len ? ": " : "",
-                    STR_ARG(finding_shown(findings, record->in_the_way)));
+                    STR_ARG(str_shown(findings->arena, record->in_the_way, 300)));
+}
+
+/* The two routes may be answered by two servers, of which one knows better than the other whether a
+ * receipt is due: what one of them gave is taken. */
+static void check_receipt(struct arena *arena, const struct record *record,
+                          const struct stack *stack, struct str wanted,
+                          const struct path *annotations, struct findings *findings)
+{
+    struct str receipt = recorded(record->of->object, STACK_RECEIPT);
+    bool true_ = record->kept ? str_eq(receipt, wanted)
+                              : !record_needs_user(record) || is_given(arena, record, stack);
+
+    if (record->of->receipt_key.len && !true_)
+        blame_receipt(findings, record, annotations, receipt);
 }
 
 void record_check(struct arena *arena, const struct record *record,
                   const struct rule_severities *severities, struct verdict *verdict)
 {
-    const struct recording *of = record->of;
     struct problems found = problems_new(arena);
     struct findings findings = findings_new(&found);
     struct path metadata = path_field(NULL, STR("metadata"));
-    struct path annotations = path_field(&metadata, STR("annotations"));
-    struct str by = recorded(of->object, STACK_LAST_APPLIED_BY);
-    struct str receipt = recorded(of->object, STACK_RECEIPT);
+    struct path annotations = annotations_at(&metadata);
+    struct str by = recorded(record->of->object, STACK_LAST_APPLIED_BY);
 
     if (!verdict->allowed)
         return;
 
     struct annotations want = wanted(arena, record, verdict->stack);
-    bool given = of->receipt_key.len && !record->kept && receipt.len &&
-                 is_given(arena, record, verdict->stack);
 
-    /* The two routes may be answered by two servers, of which one knows better than the other
-     * whether a receipt is due: what one of them gave is taken. */
-    if (given)
-        want = (struct annotations){ author(arena, record), receipt };
-    else if (!record->fresh && !record->kept && !receipt.len)
-        want.last_applied_by = recorded(of->old_object, STACK_LAST_APPLIED_BY);
     if (!str_eq(by, want.last_applied_by))
         blame_author(&findings, &annotations, by, want.last_applied_by);
-    if (of->receipt_key.len && !given && (!record->kept || !str_eq(receipt, want.receipt)))
-        blame_receipt(&findings, record, &annotations, receipt);
+    if (record->wished && !is_due(record) && !is_given(arena, record, verdict->stack))
+        refuse_wish(arena, record, severities, verdict);
+    else
+        check_receipt(arena, record, verdict->stack, want.receipt, &annotations, &findings);
     verdict_add(arena, &found, severities, verdict);
 }

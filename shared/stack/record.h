@@ -9,13 +9,15 @@
  *   new, or its spec changed   the user who asks; and a receipt, if nothing of it is only let pass
  *                              because it was so before
  *   else, with a valid receipt both stay as they are: labels, finalizers, a user's own edit
- *   else, without one          the author stays. If the Stack could be made anew as it is, by the
- *                              user who asks, that one becomes its author, with a receipt. So who
- *                              wants a Stack judged that admission never saw changes the annotation
+ *   else, and it is wished     somebody wrote another text in the receipt's place: to have a Stack
+ *                              judged that admission never saw. If it could be made anew as it is,
+ *                              by this user, that one becomes its author, with a receipt; if not,
+ *                              the wish is refused, and says why
+ *   else                       the author stays, and there is no receipt: whoever touches a label
+ *                              of a Stack that nobody judged does not vouch for it, and is not
+ *                              kept from it either
  *
- * In the last case a fault of before does not refuse the update, but there is no receipt: a running
- * Stack is not locked, and one that nobody judged does not pass for one that was. Where there is no
- * key, receipts are neither written nor looked at. */
+ * Where there is no key, receipts are neither written nor looked at. */
 #ifndef HERD_STACK_RECORD_H
 #define HERD_STACK_RECORD_H
 
@@ -37,7 +39,8 @@ struct record {
     const struct recording *of;
     bool fresh;          /* a new Stack, or another spec */
     bool kept;           /* the receipt of before holds */
-    struct str in_the_way; /* why there can be no receipt; "" = nothing */
+    bool wished;         /* it does not, and one is asked for */
+    struct str in_the_way; /* why there can be none; "" = nothing */
 };
 
 /* A user's name as the annotation has it: control characters escaped, at most
@@ -51,8 +54,9 @@ struct record record_begin(struct arena *arena, const struct recording *of,
 /* Whether it matters what the user may do: another spec is asked for, or a receipt. */
 bool record_needs_user(const struct record *record);
 /* One route each. The first adds to the patch what makes the annotations true; the second refuses
- * if they are not. What is refused already is left as it is. */
-void record_write(struct arena *arena, const struct record *record, struct verdict *verdict);
+ * if they are not. Both refuse a wish that cannot be met. What is refused already is left so. */
+void record_write(struct arena *arena, const struct record *record,
+                  const struct rule_severities *severities, struct verdict *verdict);
 void record_check(struct arena *arena, const struct record *record,
                   const struct rule_severities *severities, struct verdict *verdict);
 

@@ -203,6 +203,17 @@ static void while_clusters_are_unknown_a_selector_means_all(void **state)
     rows_expect_str("one question each", strbuf_str(&world.asked), STR("*|*"));
 }
 
+static struct json wishing(struct arena *arena, struct json stack)
+{
+    struct str text = json_raw(stack);
+    ptrdiff_t at = str_find(text, STR("\"metadata\":{"), 0) + (ptrdiff_t)strlen("\"metadata\":{");
+
+    return test_json(arena, str_fmt(arena, "%.*s\"annotations\":{\"" STACK_RECEIPT
+                                           "\":\"wanted\"},%.*s",
+                                    STR_ARG(str_slice(text, 0, (size_t)at)),
+                                    STR_ARG(str_slice(text, (size_t)at, text.len))));
+}
+
 /* The user may nothing: whom does that stop? */
 static void only_who_changes_the_spec_is_asked_about(void **state)
 {
@@ -218,9 +229,12 @@ static void only_who_changes_the_spec_is_asked_about(void **state)
     rows_expect("who changes a label", judged(arena, &facts, &of, &record).allowed, "is let pass");
     rows_expect_str("and nobody is asked", strbuf_str(&world.asked), STR(""));
     of.receipt_key = STR("key");
-    rows_expect("who wants a receipt", judged(arena, &facts, &of, &record).allowed,
+    rows_expect("also where there are receipts", judged(arena, &facts, &of, &record).allowed,
                 "is let pass");
-    rows_expect("without getting one",
+    rows_expect_str("and nobody is asked", strbuf_str(&world.asked), STR(""));
+    of.object = wishing(arena, one);
+    judged(arena, &facts, &of, &record);
+    rows_expect("who wants a receipt gets none",
                 str_find(record.in_the_way, STR("'ann' may not deploy to cluster c-1"), 0) >= 0,
                 "the right is missing");
     of.old_object = two;
