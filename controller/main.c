@@ -9,6 +9,7 @@
 #include "controller/inventory/inventories.h"
 #include "controller/metrics.h"
 #include "controller/options.h"
+#include "controller/reconcile/receipt_secret.h"
 #include "controller/reconcile/stack.h"
 #include "io/signal.h"
 #include "runtime/health.h"
@@ -59,6 +60,7 @@ struct running {
     struct audit *audit;               /* NULL: not asked for */
     struct inventories *inventories;   /* the same */
     struct certificates *certificates; /* NULL: others see to them */
+    struct receipt_secret *receipt_secret; /* NULL: others see to it */
     struct leader *leader;
     struct signal_watch *signals;
     struct loop_timer *tick;
@@ -114,6 +116,7 @@ static void began(void *context)
     audit_pause(running->audit, false);
     inventories_pause(running->inventories, false);
     certificates_pause(running->certificates, false);
+    receipt_secret_pause(running->receipt_secret, false);
     reach_tell(running->reach);
 }
 
@@ -128,6 +131,7 @@ static void lost(void *context)
     audit_pause(running->audit, true);
     inventories_pause(running->inventories, true);
     certificates_pause(running->certificates, true);
+    receipt_secret_pause(running->receipt_secret, true);
     running->code = PROGRAM_FAILED;
     loop_stop(running->loop);
 }
@@ -170,6 +174,7 @@ static void on_signal(void *context, int number)
     audit_pause(running->audit, true);
     inventories_pause(running->inventories, true);
     certificates_pause(running->certificates, true);
+    receipt_secret_pause(running->receipt_secret, true);
     loop_timer_set(running->stopping, 0);
 }
 
@@ -327,6 +332,10 @@ static void start_parts(struct running *running, uint64_t seed)
         .resync_ms = options->resync_ms,
         .cluster_operations_max = options->cluster_operations,
         .configuration = configured_take(running->configured),
+        .receipt_key_file = options->receipt_key_file,
+        .receipts_mode = options->receipts_mode,
+        .receipts_settle_ms = LIMIT_RECEIPT_SETTLE,
+        .check_access = options->check_access,
         .seed = seed,
         .stack_changed = on_stack_changed,
         .cluster_changed = on_cluster_changed,
@@ -366,6 +375,15 @@ static void start_parts(struct running *running, uint64_t seed)
             .policy = options->certificate_policy,
             .seed = seed,
         });
+    if (options->receipt_secret.len)
+        running->receipt_secret = receipt_secret_create(&(struct receipt_secret_options){
+            .loop = running->loop,
+            .api = running->api,
+            .log = running->log,
+            .namespace_ = options->lease_namespace,
+            .name = options->receipt_secret,
+            .seed = seed + 200,
+        });
     if (options->leader_elect)
         running->leader = leader_create(&(struct leader_options){
             .client = running->lease_client,
@@ -391,6 +409,7 @@ static void end(struct running *running)
     loop_timer_free(running->tick);
     loop_timer_free(running->stopping);
     certificates_free(running->certificates);
+    receipt_secret_free(running->receipt_secret);
     audit_free(running->audit);
     inventories_free(running->inventories);
     stack_reconciler_free(running->stacks);

@@ -273,6 +273,10 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
         .resync_ms = flags->values[FLAG_RESYNC].number,
         .config_file = str_z(arena, text_of(flags, FLAG_CONFIG_FILE)),
         .cluster_inventories = flags->values[FLAG_CLUSTER_INVENTORIES].number != 0,
+        .receipts_mode = receipts_mode_from(text_of(flags, FLAG_RECEIPTS)),
+        .receipt_key_file = str_z(arena, text_of(flags, FLAG_RECEIPT_KEY_FILE)),
+        .receipt_secret = text_of(flags, FLAG_RECEIPT_SECRET),
+        .check_access = flags->values[FLAG_CHECK_ACCESS].number != 0,
         .policy_audit = flags->values[FLAG_POLICY_AUDIT].number != 0,
         .pod_name = text_of(flags, FLAG_LEADER_IDENTITY),
         .pod_uid = text_of(flags, FLAG_POD_UID),
@@ -291,6 +295,10 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
         return error_set(err, ERROR_BAD_REQUEST, "--namespace: '%.*s': %s",
                          STR_ARG(options.namespace_),
                          kube_not_dns1123_label(options.namespace_));
+    if (options.receipt_secret.len && kube_not_dns1123_subdomain(options.receipt_secret))
+        return error_set(err, ERROR_BAD_REQUEST, "%s: '%.*s': %s",
+                         flags->values[FLAG_RECEIPT_SECRET].from, STR_ARG(options.receipt_secret),
+                         kube_not_dns1123_subdomain(options.receipt_secret));
     if (address_parse(arena, text_of(flags, FLAG_METRICS_LISTEN), &options.listen_host,
                       &options.listen_port, err) < 0)
         return error_wrap(err, "%s", flags->values[FLAG_METRICS_LISTEN].from);

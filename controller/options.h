@@ -6,6 +6,7 @@
 #include "controller/certificates/wire.h"
 #include "io/program.h"
 #include "runtime/kubeconfig.h"
+#include "stack/admitted.h"
 #include "stack/configuration.h"
 
 extern const struct program controller_program;
@@ -20,6 +21,10 @@ struct options {
     int64_t resync_ms;
     const char *config_file; /* may not exist */
     struct configuration_layer configuration; /* what flags say */
+    enum receipts_mode receipts_mode;
+    const char *receipt_key_file;
+    struct str receipt_secret; /* "" = none is made */
+    bool check_access;
     bool leader_elect;
     struct str lease_namespace;
     struct str lease_name;

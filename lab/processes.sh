@@ -129,12 +129,21 @@ start_lab() {
   . "$state/lab/env"
 }
 
+# Where `receipts` is set, Stacks get receipts, by a key of this run.
+receipt_key() {
+  [ -n "${receipts:-}" ] || return 0
+  [ -e "$state/receipts/key" ] || (umask 077 && mkdir -p "$state/receipts" && head -c 32 /dev/urandom >"$state/receipts/key")
+  echo "--receipt-key-file=$state/receipts/key"
+}
+
 start_webhook() {
+  local key
+  key=$(receipt_key)
   [ -e "$state/certs/tls.crt" ] || "$bin/herd-devca" --folder "$state/certs"
   start_serving webhook "$bin/herd-webhook" serve --listen "$service_ip:${webhook_port:-0}" \
     --metrics-listen "127.0.0.1:${webhook_metrics_port:-0}" --tls-cert-file "$state/certs/tls.crt" \
     --tls-key-file "$state/certs/tls.key" --kubeconfig "$state/kubeconfig" --log-format text \
-    --drain 100ms "${webhook_flags[@]}" || return
+    --drain 100ms ${key:+"$key"} "${webhook_flags[@]}" || return
   webhook_port=$(port_of webhook port)
   webhook_metrics_port=$(port_of webhook metrics_port)
 }
@@ -157,11 +166,13 @@ EOF
 }
 
 start_controller() {
+  local key
+  key=$(receipt_key)
   (umask 077 && printf '%s' "$HERD_LAB_RANCHER_TOKEN" >"$state/rancher-token")
   start_serving controller "$bin/herd-controller" --kubeconfig "$state/kubeconfig" \
     --rancher-url "$HERD_LAB_RANCHER_URL" --rancher-token-file "$state/rancher-token" \
     --rancher-ca-file "$HERD_LAB_RANCHER_CA" --metrics-listen "127.0.0.1:${controller_metrics_port:-0}" \
-    --log-format text "${controller_flags[@]}" || return
+    --log-format text ${key:+"$key"} "${controller_flags[@]}" || return
   controller_metrics_port=$(port_of controller metrics_port)
 }
 

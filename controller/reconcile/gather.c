@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "controller/reconcile/kept_stack.h"
+#include "controller/reconcile/shut.h"
 #include "controller/reconcile/values.h"
 
 #include <stdlib.h>
@@ -36,6 +37,9 @@ static int judge(struct gathering *g, const struct kube_object *object, struct e
     g->to->verdict = stack_judge(g->arena, root, none, &facts, &severities);
     g->to->stack = g->to->verdict.stack;
     g->to->before = stack_status_read(g->arena, g->to->stack->status_json);
+    g->to->admitted = stack_admitted(g->arena, receipts_mode(g->sources->receipts),
+                                     receipts_key(g->sources->receipts), g->to->stack,
+                                     &g->to->before);
     g->deleting = g->to->stack->meta.deletion_timestamp.len != 0;
     return 0;
 }
@@ -84,7 +88,7 @@ static void pick_clusters(struct gathering *g)
     g->cluster_ids = str_list_new(g->arena, 16);
     g->targeted = map_new(g->arena, 16);
     /* Targets of a Stack that cannot be carried out mean nothing; what it has is looked at. */
-    if (g->to->verdict.problems.denied == 0)
+    if (g->to->verdict.problems.denied == 0 && !g->to->admitted.held)
         pick_targets(g);
     for (uint32_t i = 0; i < before->target_clusters.count; i++)
         pick(g, before->target_clusters.items[i], false);
@@ -298,6 +302,24 @@ static struct observed_cluster observe_cluster(struct gathering *g, struct str i
     return cluster;
 }
 
+/* Where nothing may begin, because of who applied the Stack; unless that only warns. */
+static void shut_out(struct gathering *g)
+{
+    const struct rule_severities *severities = &g->sources->configuration->severities;
+    const struct shutting shutting = {
+        .arena = g->arena,
+        .accesses = g->sources->accesses,
+        .admitted = &g->to->admitted,
+        .stack = g->to->stack,
+        .key = g->key,
+        .held = &g->to->before.held_clusters,
+    };
+
+    if (g->sources->accesses && !g->deleting &&
+        severities->of[RULE_WHO_ACCESS] == SEVERITY_DENY)
+        look_again(g, shut_clusters(&shutting, &g->to->observed.clusters));
+}
+
 static void observe_clusters(struct gathering *g)
 {
     struct observed *observed = &g->to->observed;
@@ -310,6 +332,7 @@ static void observe_clusters(struct gathering *g)
     }
     for (uint32_t i = 0; i < g->cluster_ids.count; i++)
         observed_clusters_push(&observed->clusters, observe_cluster(g, g->cluster_ids.items[i]));
+    shut_out(g);
 }
 
 /* Values may stand in what Helm says, which is where they are hidden: a Stack that goes reads none,
@@ -402,6 +425,7 @@ static void observe(struct gathering *g, int64_t now_wall_ms)
         .now_ms = now_wall_ms,
         .before = &g->to->before,
         .problems = &g->to->verdict.problems,
+        .admitted = &g->to->admitted,
         .settle_ms = g->sources->settle_ms,
         .cluster_operations_max = g->sources->cluster_operations_max,
     };

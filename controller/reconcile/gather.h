@@ -8,6 +8,8 @@
 
 #include "controller/estate/rancher/estate.h"
 #include "controller/interest.h"
+#include "controller/reconcile/accesses.h"
+#include "controller/reconcile/receipts.h"
 #include "controller/reconcile/references.h"
 #include "runtime/cache.h"
 #include "stack/configuration.h"
@@ -20,6 +22,8 @@ struct gather_sources {
     const struct estate *estate;
     const struct references *references;
     struct interests *interests;
+    const struct receipts *receipts;
+    struct accesses *accesses; /* NULL: nobody is asked what users may do */
     int64_t settle_ms;
     uint32_t cluster_operations_max;
     const struct configuration *configuration;
@@ -30,7 +34,8 @@ struct gathered {
     struct verdict verdict;
     const struct stack *stack; /* defaulted */
     struct stack_status before;
-    struct observed observed;  /* points to `before` and to the verdict's problems */
+    struct admitted admitted;
+    struct observed observed;  /* points to `before`, `admitted` and the verdict's problems */
     /* Something is being read for the first time and will soon be there. A Stack that has releases
      * waits for it, so that a restart does not turn what is Deployed into Unknown and back. */
     bool settling;

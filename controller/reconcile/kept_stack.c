@@ -77,6 +77,7 @@ static void put_metadata(struct json_writer *w, struct json object)
     json_put_key(w, STR("metadata"));
     json_open_object(w);
     put_text(w, STR("name"), meta.name);
+    put_text(w, STR("generateName"), meta.generate_name);
     put_text(w, STR("namespace"), meta.namespace_);
     put_text(w, STR("uid"), meta.uid);
     put_text(w, STR("deletionTimestamp"), meta.deletion_timestamp);

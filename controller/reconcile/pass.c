@@ -305,6 +305,8 @@ static struct gather_sources sources_of(const struct stack_reconciler *r)
         .estate = r->estate,
         .references = r->references,
         .interests = r->interests,
+        .receipts = r->receipts,
+        .accesses = r->accesses,
         .settle_ms = r->options.settle_ms,
         .cluster_operations_max = r->options.cluster_operations_max,
         .configuration = &r->options.configuration,
@@ -389,6 +391,8 @@ void pass_begin(void *context, struct str key)
         finish(pass, RECONCILE_RETRY, -1);
         return;
     }
+    if (pass->gathered.admitted.judged)
+        receipts_proven(r->receipts, loop_now_ms(r->options.loop));
     if (pass->gathered.settling && pass->stored.deployments.count) {
         finish(pass, RECONCILE_LATER, SETTLING_MS);
         return;

@@ -141,12 +141,24 @@ static void stack_changed(void *context, struct kube_object *before, struct kube
         wake_now(r, key);
 }
 
+/* A Stack means something beside the others: those it waits for, and receipts that prove that there
+ * are receipts. So none is looked at before all are there. */
+static void go_on(struct stack_reconciler *r)
+{
+    bool goes_on = r->leading && informer_synced(r->stacks);
+
+    if (goes_on)
+        receipts_begin(r->receipts, informer_cache(r->stacks));
+    kube_controller_pause(r->queue, !goes_on);
+}
+
 static void stacks_synced(void *context)
 {
     struct stack_reconciler *r = context;
 
     log_info(r->options.log, "stacks listed",
              LOG_INT("stacks", kube_cache_count(informer_cache(r->stacks))));
+    go_on(r);
 }
 
 static void stacks_troubled(void *context, const struct error *error)
@@ -196,6 +208,15 @@ static void estate_room_freed(void *context, struct str id)
                            loop_now_ms(r->options.loop), wake_now, r);
 }
 
+static void wake_all(struct stack_reconciler *r)
+{
+    struct kube_object *object;
+
+    for (size_t cursor = 0; kube_cache_next(informer_cache(r->stacks), &cursor, &object);)
+        wake_soon(r, kube_object_key(object));
+}
+
+/* What is looked at now and then. */
 static void offer_room(void *context)
 {
     struct stack_reconciler *r = context;
@@ -203,6 +224,8 @@ static void offer_room(void *context)
     estate_offer_room(r->estate, r->options.cluster_operations_max,
                       loop_now_ms(r->options.loop), wake_soon, r);
     loop_timer_set(r->offer, OFFER_MS);
+    if (receipts_look(r->receipts, loop_now_ms(r->options.loop)))
+        wake_all(r);
 }
 
 static bool picks(struct arena *arena, struct str targets, const struct estate_cluster *cluster)
@@ -236,12 +259,9 @@ static void estate_labels_changed(void *context, const struct estate_cluster *be
 static void estate_listed(void *context)
 {
     struct stack_reconciler *r = context;
-    struct kube_object *object;
 
     log_info(r->options.log, "clusters listed", LOG_INT("synced", 1));
-    for (size_t cursor = 0;
-         kube_cache_next(informer_cache(r->stacks), &cursor, &object);)
-        wake_soon(r, kube_object_key(object));
+    wake_all(r);
     if (r->options.clusters_listed)
         r->options.clusters_listed(r->options.context);
 }
@@ -312,6 +332,11 @@ static void create_parts(struct stack_reconciler *r)
         .changed = reference_changed,
         .context = r,
     });
+    r->receipts = receipts_create(options->receipt_key_file, options->receipts_mode,
+                                  options->receipts_settle_ms, options->log);
+    if (options->check_access)
+        r->accesses = accesses_create(&(struct accesses_options){
+            .api = options->api, .again = wake_soon, .context = r });
     r->stacks = informer_create(&(struct informer_options){
         .client = options->api,
         .resource = stack_resource,
@@ -372,6 +397,8 @@ void stack_reconciler_free(struct stack_reconciler *r)
     loop_timer_free(r->offer);
     passes_free(r);
     actor_free(r->actor);
+    accesses_free(r->accesses);
+    receipts_free(r->receipts);
     references_free(r->references);
     estate_free(r->estate);
     informer_free(r->stacks);
@@ -385,7 +412,8 @@ void stack_reconciler_free(struct stack_reconciler *r)
 
 void stack_reconciler_pause(struct stack_reconciler *r, bool paused)
 {
-    kube_controller_pause(r->queue, paused);
+    r->leading = !paused;
+    go_on(r);
 }
 
 uint32_t stack_reconciler_busy(const struct stack_reconciler *r)

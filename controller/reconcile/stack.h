@@ -10,6 +10,7 @@
 #include "io/log.h"
 #include "runtime/cache.h"
 #include "runtime/recorder.h"
+#include "stack/admitted.h"
 #include "stack/configuration.h"
 
 struct stack_reconciler;
@@ -28,6 +29,10 @@ struct stack_reconciler_options {
     int64_t resync_ms; /* look at each Stack at least so often; 0 = only when something happens */
     uint32_t cluster_operations_max;
     struct configuration configuration; /* how Stacks are judged, to begin with */
+    const char *receipt_key_file; /* may not exist */
+    enum receipts_mode receipts_mode;
+    int64_t receipts_settle_ms;
+    bool check_access;
     uint64_t seed;
     /* A Stack came, changed in what is kept of it, or went; may be NULL. */
     void (*stack_changed)(void *context, struct str key);

@@ -17,9 +17,12 @@ struct stack_reconciler {
     struct informer *stacks;
     struct estate *estate;
     struct references *references;
+    struct receipts *receipts;
+    struct accesses *accesses; /* NULL: nobody is asked */
     struct interests *interests;
     struct actor *actor;
-    struct kube_controller *queue;
+    struct kube_controller *queue; /* paused unless leading, and all Stacks were listed */
+    bool leading;
     struct loop_timer *offer; /* room on clusters, now and then, to whoever waits */
     struct dict *awaited; /* Stack -> struct awaited */
     struct pass *passes;  /* under way, newest first */

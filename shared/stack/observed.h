@@ -5,6 +5,7 @@
 #ifndef HERD_STACK_OBSERVED_H
 #define HERD_STACK_OBSERVED_H
 
+#include "stack/admitted.h"
 #include "stack/release.h"
 #include "stack/status.h"
 
@@ -96,6 +97,8 @@ struct observed_cluster {
     bool targeted; /* else it only still holds, or may hold, releases of this Stack */
     enum cluster_state state;
     struct str message; /* of all but READ: why */
+    struct str shut_reason; /* nothing may begin there, if nothing of the Stack is; "" = it may */
+    struct str shut_message;
     struct str nearest; /* of GONE: the id that was perhaps meant; "" if none is near */
     struct observed_releases releases;
     struct observed_operations operations;
@@ -132,6 +135,7 @@ struct observed {
     struct observed_stacks stacks;
     const struct stack_status *before; /* the status as stored: attempts, requests under way */
     const struct problems *problems;   /* what is wrong with the stored Stack; denied > 0: hold */
+    const struct admitted *admitted;   /* its receipt; NULL: nobody looks at receipts */
     int64_t settle_ms; /* how long a request whose answer was lost may still take effect */
     uint32_t cluster_operations_max;
 };

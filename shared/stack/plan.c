@@ -272,7 +272,8 @@ static struct planner planner_of(struct arena *arena, const struct stack *stack,
                        STR_ARG(stack->meta.name)),
         .deleting = stack->meta.deletion_timestamp.len > 0,
         .fresh = observed->before &&
-                 observed->before->observed_generation != stack->meta.generation,
+                 (observed->before->observed_generation != stack->meta.generation ||
+                  stack_was_held(observed->before)),
         .slots = slots_new(arena, 16),
         .actions = actions_new(arena, 4),
         .wake_at = INT64_MAX,
@@ -344,6 +345,13 @@ struct plan stack_plan(struct arena *arena, const struct stack *stack,
 
     if (p.deleting && plan_end(stack, &plan))
         return plan;
+    if (!p.deleting && observed->admitted && observed->admitted->held) {
+        keep(&plan, observed);
+        plan.accepted = false;
+        plan.reason = REASON(NOT_ADMITTED);
+        plan.message = observed->admitted->doubt;
+        return plan;
+    }
     if (!p.deleting && !kube_has_finalizer(&stack->meta, STR(STACK_FINALIZER))) {
         keep(&plan, observed);
         plan.reason = REASON(STARTING);

@@ -232,11 +232,23 @@ static bool is_gated(const struct planner *p)
                             rollout->waves.count);
 }
 
+/* Clusters where nothing may be begun at all. They take nobody's place. */
+static void shut_out(struct planner *p)
+{
+    for (uint32_t i = 0; i < p->observed->clusters.count; i++) {
+        const struct observed_cluster *cluster = &p->observed->clusters.items[i];
+
+        if (cluster->shut_reason.len && !plan_held_before(p, cluster->id))
+            shut(&p->clusters[i], cluster->shut_reason, cluster->shut_message);
+    }
+}
+
 void plan_rollout(struct planner *p)
 {
     uint32_t waves = p->stack->spec.rollout.waves.count;
     struct crowd crowd = { 0 };
 
+    shut_out(p);
     if (!is_gated(p))
         return;
 
@@ -251,7 +263,8 @@ void plan_rollout(struct planner *p)
     /* Clusters are sorted by id; waves before that order, so that a slot goes to the earliest. */
     for (uint32_t wave = 0; wave <= waves; wave++)
         for (uint32_t i = 0; i < p->observed->clusters.count; i++)
-            if (all[i].counts && all[i].wave == wave && !all[i].started && !all[i].done)
+            if (all[i].counts && all[i].wave == wave && !all[i].started && !all[i].done &&
+                !p->clusters[i].gate_reason.len)
                 gate(p, &p->clusters[i], &all[i], &tide, &crowd);
     /* A pause that nobody waits for wakes nobody. */
     if (!crowd.waits)

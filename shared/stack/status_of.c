@@ -16,6 +16,7 @@ struct view {
     int64_t now_ms;
     enum stack_phase phase;
     bool deleting;
+    struct str doubt; /* of the receipt */
     bool terminal; /* something will not mend itself, */
     bool stuck;    /* or is not known to, and the Stack only waits for it to go */
     bool only_unknown; /* all that is not deployed is out of sight */
@@ -138,7 +139,9 @@ static void put_all(const struct view *v, struct kube_conditions *to,
 {
     const struct stack_spec *spec = &v->stack->spec;
 
-    if (v->plan->accepted)
+    if (v->plan->accepted && v->doubt.len)
+        put(v, to, before, "Accepted", CONDITION_TRUE, REASON(NOT_ADMITTED), v->doubt);
+    else if (v->plan->accepted)
         put(v, to, before, "Accepted", CONDITION_TRUE, REASON(VALID),
             STR("the Stack can be carried out"));
     else
@@ -169,6 +172,7 @@ struct stack_status stack_status_of(struct arena *arena, const struct stack *sta
         .plan = plan,
         .now_ms = observed->now_ms,
         .deleting = stack->meta.deletion_timestamp.len > 0,
+        .doubt = observed->admitted ? observed->admitted->doubt : STR(""),
     };
 
     /* Nothing could be looked at, and it is the same Stack: what was said stands, to the byte. */

@@ -89,7 +89,7 @@ of_chart --set global.cattle.systemDefaultRegistry=r.example.com --set image.rep
 is "$(jq -r 'select(.kind == "Deployment").spec.template.spec.containers[0].image' "$state/got-more" | sort -u)" r.example.com/team/herd:v9
 is "$(jq -r 'select(.kind == "Deployment").spec.template.spec.imagePullSecrets[0].name' "$state/got-more" | sort -u)" puller
 is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-controller").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
-  "--in-cluster --rancher-token-file=/etc/herd/rancher/token --namespace=team --allow-plain-http-repos --rule-severity=graph.cycle=warn --workers=3"
+  "--in-cluster --rancher-token-file=/etc/herd/rancher/token --receipt-secret=herd-receipts --namespace=team --allow-plain-http-repos --rule-severity=graph.cycle=warn --workers=3"
 is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-webhook").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
   "serve --in-cluster --allow-plain-http-repos --rule-severity=graph.cycle=warn"
 

@@ -23,7 +23,8 @@ identity() {
 
 start_as_themselves() {
   local state_of_all=$state
-  controller_flags+=(--leader-elect-namespace herd-system --webhook-certificates own --webhook-ca-settle 1h)
+  controller_flags+=(--leader-elect-namespace herd-system --webhook-certificates own --webhook-ca-settle 1h
+    --receipt-secret herd-receipts)
   identity herd-controller
   identity herd-webhook
   # processes.sh names the administrator's kubeconfig; it is where they look that is ours to say.
@@ -61,6 +62,8 @@ never_used() {
     $4 == "-" ? !(($1, $2, $3) in seen) : !(($1, $2, $3, $4) in named)' "$2" "$1"
 }
 
+# The kubelet would mount the key that the controller makes: here it is a file from the start.
+receipts=yes
 start_api
 k apply -f manifests/crds/ -f tests/integration/policyreports.yaml >/dev/null
 k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=30s >/dev/null
@@ -118,6 +121,12 @@ eventually has_previous
 ok k -n herd-system patch secret herd-webhook-tls --type merge -p '{"data":{"tls.key":""}}'
 has_key() { [ -n "$(k -n herd-system get secret herd-webhook-tls -o 'jsonpath={.data.tls\.key}')" ]; }
 eventually has_key
+
+row "the key of receipts is made, in a Secret; and the author of a Stack that has one is asked about again"
+ok k -n herd-system get secret herd-receipts -o 'jsonpath={.data.key}'
+is "$(base64 -d <<<"$out" | wc -c)" 32
+ok field stack/rag-inference '{.metadata.annotations.herd\.suse\.com/receipt}'
+says '"mac"'
 
 row "a Lease that somebody deleted is made anew"
 lease_is_held() { [ -n "$(k -n herd-system get lease herd-controller -o 'jsonpath={.spec.holderIdentity}')" ]; }

@@ -372,6 +372,8 @@ void scene_plan(struct scene *s)
 
     s->observed.problems = &s->problems;
     s->observed.before = s->written.len ? &s->before : NULL;
+    s->admitted = stack_admitted(s->arena, s->receipts, STR("key"), s->stack, s->observed.before);
+    s->observed.admitted = &s->admitted;
     s->plan = stack_plan(s->arena, s->stack, &s->observed);
     s->status = stack_status_of(s->arena, s->stack, &s->observed, &s->plan);
     s->written = stack_status_write(s->arena, &s->status);
@@ -395,7 +397,8 @@ static void play_one(struct scene *s, struct str line)
     }
     switch (CHOICE(verb, "cluster", "app", "gone", "op", "uninstall", "log", "repo", "version",
                    "values", "stack", "clusters", "room", "problem", "refuse", "change", "delete",
-                   "abandon", "nofinalizer", "plan", "finalizer", "pods", "stranger")) {
+                   "abandon", "nofinalizer", "plan", "finalizer", "pods", "stranger", "receipts",
+                   "shut")) {
     case 0: play_cluster(s, rest); break;
     case 1: play_app(s, rest); break;
     case 2: play_gone(s, rest); break;
@@ -439,6 +442,14 @@ static void play_one(struct scene *s, struct str line)
     case 19: s->no_finalizer = false; remake(s); break;
     case 20: play_op(s, rest, OP_PODS); break;
     case 21: play_op(s, rest, OP_STRANGER); break;
+    case 22: s->receipts = receipts_mode_from(word(&rest)); break;
+    case 23: {
+        struct observed_cluster *c = scene_cluster(s, word(&rest));
+
+        c->shut_reason = word(&rest);
+        c->shut_message = rest;
+        break;
+    }
     }
 }
 

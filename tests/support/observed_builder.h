@@ -18,6 +18,7 @@
  *     stack NAME ready|waiting|missing [distant] [needs NAME];  clusters unknown|known;  room N;  problem
  *     refuse x@a again|terminal REASON         a request was refused on the spot
  *     change                                   the second spec counts, one generation later
+ *     receipts ignore|warn|hold                the Stack has none; `shut a [REASON words]`: nothing begins there
  *     delete;  abandon a,b;  nofinalizer;  finalizer;  +30s
  *     plan                                     plan, write the status and read it back */
 #ifndef HERD_TESTS_SUPPORT_OBSERVED_BUILDER_H
@@ -39,6 +40,8 @@ struct scene {
     int64_t generation;
     const char *abandon;
     bool deleting, no_finalizer;
+    enum receipts_mode receipts;
+    struct admitted admitted;
 };
 
 /* `charts`: "db api<db web<api,db"; `members`: further members of spec as JSON, or "". */
