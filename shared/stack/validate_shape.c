@@ -134,12 +134,16 @@ static void check_version(struct str version, const struct path *up, struct find
     struct semver_range *range;
     struct error err;
 
-    if (version.len == 0 || semver_parse(version, &exact, &err) == 0 ||
-        semver_range_parse(findings->arena, version, &range, &err) == 0)
+    if (version.len == 0 || semver_parse(version, &exact, &err) == 0)
         return;
-    finding_add(findings, RULE_SHAPE_VERSION, CAUSE_VALUE_INVALID, &at, STR(""),
-                "'%.*s' is neither an exact version nor a range",
-                STR_ARG(finding_shown(findings, version)));
+    if (semver_range_parse(findings->arena, version, &range, &err) < 0)
+        finding_add(findings, RULE_SHAPE_VERSION, CAUSE_VALUE_INVALID, &at, STR(""),
+                    "'%.*s' is neither an exact version nor a range",
+                    STR_ARG(finding_shown(findings, version)));
+    else if (semver_range_is_empty(range))
+        finding_add(findings, RULE_SHAPE_EMPTY_RANGE, CAUSE_VALUE_INVALID, &at, STR(""),
+                    "no version can be in '%.*s': its parts exclude one another",
+                    STR_ARG(finding_shown(findings, version)));
 }
 
 static bool check_name(const struct chart *chart, const struct path *up,

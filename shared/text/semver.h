@@ -21,5 +21,8 @@ struct semver_range;
 int semver_range_parse(struct arena *arena, struct str text, struct semver_range **ret_range,
                        struct error *err);
 bool semver_range_has(const struct semver_range *range, const struct semver *version);
+/* No version at all is in it: ">2, <1". False of one that names a pre-release, or is too long to be
+ * looked at. */
+bool semver_range_is_empty(const struct semver_range *range);
 
 #endif

@@ -306,3 +306,54 @@ bool semver_range_has(const struct semver_range *range, const struct semver *ver
     }
     return false;
 }
+
+/* ---- none at all ---- */
+
+/* Each test changes its mind at few versions: its own, and the next one after what it names in one,
+ * two or three parts. Whatever tests let pass together begins at one of these, or at the very first
+ * version. */
+enum {
+    EMPTY_TESTS_MAX = 8, /* of longer ranges it is not asked: this is their square */
+    BEGINNINGS = 4,
+};
+
+static struct semver beginning(const struct semver *v, int number)
+{
+    switch (number) {
+    case 0:
+        return (struct semver){ .major = v->major, .minor = v->minor, .patch = v->patch };
+    case 1:
+        return (struct semver){ .major = v->major, .minor = v->minor, .patch = v->patch + 1 };
+    case 2:
+        return (struct semver){ .major = v->major, .minor = v->minor + 1 };
+    default:
+        return (struct semver){ .major = v->major + 1 };
+    }
+}
+
+static bool has_beginning(const struct semver_range *range, const struct semver *v)
+{
+    for (int i = 0; i < BEGINNINGS; i++) {
+        struct semver first = beginning(v, i);
+
+        if (semver_range_has(range, &first))
+            return true;
+    }
+    return false;
+}
+
+/* Which pre-releases are in a range that names one differs among versions of Helm. */
+bool semver_range_is_empty(const struct semver_range *range)
+{
+    const struct semver least = { .major = 0 };
+
+    if (range->tests.count > EMPTY_TESTS_MAX || has_beginning(range, &least))
+        return false;
+    for (uint32_t i = 0; i < range->tests.count; i++) {
+        const struct semver *version = &range->tests.items[i].version;
+
+        if (version->pre.len || has_beginning(range, version))
+            return false;
+    }
+    return true;
+}

@@ -53,6 +53,8 @@ static const struct row shape_rows[] = {
     { "an '@' in the path is no password", NULL, REPO("https://x.io/@scope"), NULL, "", NULL },
     { "a version with v", NULL, VERSION("v1.2.3-rc.1+b"), NULL, "", NULL },
     { "a range", NULL, VERSION(">=1.2, <2 || 3.x"), NULL, "", NULL },
+    { "a range with nothing in it", NULL, VERSION(">2, <1"), NULL, "!shape.empty-range spec.charts[0].version", "no version can be in '>2, <1'" },
+    { "one that has something in its second half", NULL, VERSION(">2, <1 || 3.x"), NULL, "", NULL },
     { "no version", NULL, VERSION("latest"), NULL, "!shape.version spec.charts[0].version", "'latest'" },
     { "capitals in a name; what follows is not told", NULL, NAMED("DB", ""), NULL, "!shape.chart-name spec.charts[0].name", "'DB'" },
     { "a chart's name in its repository", NULL, ONE(",\"chart\":\"Qdrant_2.x\""), NULL, "", NULL },

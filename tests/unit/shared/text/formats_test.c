@@ -1,6 +1,7 @@
 /* formats_test.c: small texts with a grammar: quantities, versions, times, base64, digests. */
 #include "support/rows.h"
 
+#include "base/rng.h"
 #include "text/base64.h"
 #include "text/digest.h"
 #include "text/quantity.h"
@@ -192,6 +193,81 @@ static void ranges_are_those_of_helm(void **state)
     (void)state;
 }
 
+static void a_range_with_nothing_in_it_is_told(void **state)
+{
+    static const struct {
+        const char *range;
+        bool empty;
+    } rows[] = {
+        { ">2, <1", true }, { ">=1.2.3, <1.2.3", true }, { ">1.2.3, <1.2.4", true }, { "1.2.3, 1.2.4", true },
+        { "^1, ^2", true }, { "~1.2, >=1.3", true }, { "=1.2.3 !=1.2.3", true }, { "1.x, !=1", true }, { "<0", true },
+        { ">2, <1 || >4, <3", true }, { "3 - 2", true }, { "!=1, !=0, <2", true },
+        { "1.2.3", false }, { "*", false }, { ">=1.2.3, <=1.2.3", false }, { ">1.2.3, <1.2.5", false }, { "!=1, !=0", false },
+        { ">2, <1 || 3.x", false }, { ">1.2", false }, { ">1.2, <1.4", false },
+        { ">1.2.3-rc.1, <1.2.3", false /* some versions of Helm take 1.2.3-rc.2 for it */ },
+        { "^1.2.3, ~1.2", false }, { "!=0.0.0, !=0.0.1, <0.0.3", false },
+        { ">9, <1, >9, <1, >9, <1, >9, <1, >9", false /* too long to be looked at */ },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct semver_range *range;
+        struct error err;
+
+        rows_expect_int(rows[i].range, semver_range_parse(arena, str_of(rows[i].range), &range, &err), 0);
+        rows_expect_int(rows[i].range, semver_range_is_empty(range), rows[i].empty);
+    }
+}
+
+static struct str any_range(struct arena *arena, struct rng *rng)
+{
+    static const char *const operators[] = { "", "=", "!=", ">", "<", ">=", "<=", "~", "^" };
+    struct strbuf out = strbuf_new(arena, 64);
+
+    for (uint64_t left = rng_below(rng, 4); ; left--) {
+        strbuf_put(&out, str_of(operators[rng_below(rng, 9)]));
+        strbuf_fmt(&out, "%d", (int)rng_below(rng, 3));
+        for (uint64_t part = rng_below(rng, 3); part < 2; part++)
+            strbuf_fmt(&out, ".%d", (int)rng_below(rng, 3));
+        if (!left)
+            return strbuf_str(&out);
+        strbuf_put(&out, rng_below(rng, 4) ? STR(", ") : STR(" || "));
+    }
+}
+
+/* Asked of every version that could matter, from the first to behind the last. */
+static bool has_some(const struct semver_range *range)
+{
+    for (uint64_t number = 0; number < 64; number++) {
+        struct semver v = { number % 4, number / 4 % 4, number / 16, STR(""), STR("") };
+
+        if (semver_range_has(range, &v))
+            return true;
+    }
+    return false;
+}
+
+static void a_range_is_empty_if_no_version_is_in_it(void **state)
+{
+    uint32_t empty = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5000; seed++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct rng rng = rng_from_seed(seed);
+        struct str text = any_range(arena, &rng);
+        struct semver_range *range;
+        struct error err;
+
+        if (semver_range_parse(arena, text, &range, &err) < 0)
+            fail_msg("%.*s: %s", STR_ARG(text), err.text);
+        rows_expect_int(text.at, semver_range_is_empty(range), !has_some(range));
+        empty += semver_range_is_empty(range);
+    }
+    rows_expect("some are empty, and most are not", empty > 200 && empty < 4000, "of 5000");
+}
+
 static void times_are_rfc_3339(void **state)
 {
     static const struct {
@@ -366,6 +442,8 @@ int main(void)
         cmocka_unit_test(quantities_do_not_overflow),
         cmocka_unit_test(versions_are_semver),
         cmocka_unit_test(ranges_are_those_of_helm),
+        cmocka_unit_test(a_range_with_nothing_in_it_is_told),
+        cmocka_unit_test(a_range_is_empty_if_no_version_is_in_it),
         cmocka_unit_test(times_are_rfc_3339),
         cmocka_unit_test(times_and_durations_are_written),
         cmocka_unit_test(base64_is_rfc_4648),
