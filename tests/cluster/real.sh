@@ -25,6 +25,17 @@ clusters_are_there() {
   [ "$(k get "$clusters" -o "$status")" = "$(lab_k get "$clusters" -o "$status")" ]
 }
 
+# identity NAME: $state/NAME.kubeconfig has the token of that ServiceAccount of Herd's.
+identity() {
+  local token
+  token=$(k -n herd-system create token "$1" --duration=1h)
+  (
+    umask 077
+    jq --arg token "$token" '.users[0].user = {token: $token} | .contexts[0].context.namespace = "herd-system"' \
+      <<<"$(k config view --raw -o json)" >"$state/$1.kubeconfig"
+  )
+}
+
 # As the crash suite starts again what it killed.
 start_management-apiserver() { start_apiserver management; }
 

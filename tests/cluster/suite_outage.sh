@@ -203,8 +203,9 @@ end webhook
 start_replica() {
   start_serving "replica-$1" "$bin/herd-webhook" serve --listen "${service_ip%.*}.$((77 + $1)):$webhook_port" \
     --metrics-listen 127.0.0.1:0 --tls-cert-file "$state/certs/tls.crt" --tls-key-file "$state/certs/tls.key" \
-    --log-format text --drain "${HERD_DRAIN:-1s}"
+    --log-format text --drain "${HERD_DRAIN:-1s}" "${asks[@]}"
 }
+asks=()
 # ready REPLICA...: those are the Service's endpoints.
 ready() { printf "${service_ip%.*}.%s:$webhook_port\n" "${@/#/7}" >"$state/endpoints.part" && mv "$state/endpoints.part" "$state/endpoints"; }
 start_replica 1
@@ -319,10 +320,28 @@ echo "  $out; $before connections stood"
 start_replica 1
 ready 8 9
 
-row "200 Stacks are created at once where API priority lets a few at a time: all are answered, and Herd has its own place"
+row "200 Stacks are created at once where everybody but Herd has a few requests at a time, and the webhook asks about each author"
+identity herd-webhook
+asks=(--kubeconfig "$state/herd-webhook.kubeconfig")
+is_ready() { curl -sSf "http://127.0.0.1:$(port_of "replica-$1" metrics_port)/readyz"; }
+for going in 1 2; do
+  ready $((10 - going))
+  end "replica-$going" TERM
+  start_replica "$going"
+  eventually is_ready "$going"
+  ready 8 9
+done
+# The right on each namespace, but not on the cluster: no answer serves two Stacks.
+jq '.spec.charts[0].namespace = "$NAME"' "$state/stack.json" >"$state/many.json"
 ok k create serviceaccount many
-ok k create clusterrolebinding many --clusterrole cluster-admin --serviceaccount default:many
 ok k apply -f - <<'YAML'
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: many}
+rules:
+  - {apiGroups: [herd.suse.com], resources: [stacks], verbs: [create]}
+  - {apiGroups: [herd.suse.com], resources: [releases], verbs: [deploy]}
+---
 apiVersion: flowcontrol.apiserver.k8s.io/v1
 kind: PriorityLevelConfiguration
 metadata: {name: few}
@@ -339,11 +358,12 @@ kind: FlowSchema
 metadata: {name: few}
 spec:
   priorityLevelConfiguration: {name: few}
-  matchingPrecedence: 500
+  matchingPrecedence: 2000
   rules:
-    - subjects: [{kind: ServiceAccount, serviceAccount: {name: many, namespace: default}}]
+    - subjects: [{kind: Group, group: {name: "system:serviceaccounts"}}]
       resourceRules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"], clusterScope: true, namespaces: ["*"]}]
 YAML
+ok k create clusterrolebinding many --clusterrole many --serviceaccount default:many
 figure() { k get --raw /metrics | sed -n "s/^$1 //p"; }
 has_figure() { [ -n "$(figure "$1")" ]; }
 eventually has_figure 'apiserver_flowcontrol_nominal_limit_seats{priority_level="few"}'
@@ -354,7 +374,7 @@ flow_of() {
     -H "Authorization: Bearer $(k -n herd-system create token "$1")" "$(api_server)/apis/herd.suse.com/v1/stacks" |
     tr -d '\r' | sed -n 's/^X-Kubernetes-Pf-Flowschema-Uid: //pI'
 }
-written --mode create --prefix many --writers 200 --count 200 --token "$(k create token many)" &
+written --stack "$state/many.json" --mode create --prefix many --writers 200 --count 200 --token "$(k create token many)" &
 load=$!
 began=$(now_ms)
 is "$(flow_of herd-controller)" "$(field flowschema/herd '{.metadata.uid}')"
@@ -363,6 +383,10 @@ wait "$load" || wrong "a write failed"
 is "$(k get stacks -o name | grep -c /many-)" 200
 queued=$(figure 'apiserver_flowcontrol_request_wait_duration_seconds_count{execute="true",flow_schema="few",priority_level="few"}')
 [ "${queued%%.*}" -ge 200 ] || wrong "only '$queued' requests went through the level few"
+asked=$(jq -c 'select(.user.username == "system:serviceaccount:herd-system:herd-webhook" and .verb == "create" and
+  .objectRef.resource == "subjectaccessreviews" and .responseStatus.code == 201)' "$(audit_log_of management)" | wc -l)
+((asked >= 200)) || wrong "only $asked questions were asked"
+echo "  $asked questions were asked about them"
 
 [ -n "${HERD_LONG:-}" ] || exit 0
 

@@ -10,17 +10,6 @@ export HERD_API=real
 . "$(dirname "$0")/../integration/lib.sh"
 suite "${2:?BIN}" "${1:?STATE}"
 
-# identity NAME: a kubeconfig with the token of that ServiceAccount.
-identity() {
-  local token
-  token=$(k -n herd-system create token "$1" --duration=1h)
-  (
-    umask 077
-    jq --arg token "$token" '.users[0].user = {token: $token} | .contexts[0].context.namespace = "herd-system"' \
-      <<<"$(k config view --raw -o json)" >"$state/$1.kubeconfig"
-  )
-}
-
 start_as_themselves() {
   local state_of_all=$state
   controller_flags+=(--leader-elect-namespace herd-system --webhook-certificates own --webhook-ca-settle 1h
