@@ -37,8 +37,9 @@ load() {
 case $mode in
   load)
     [ -n "$engine" ] || {
-      echo "The image is in $tar. No docker, podman or buildah answers here; elsewhere: docker load --input $tar"
-      exit 0
+      echo "engine.sh: no docker, podman or buildah answers here, so the image is in no store; it is in $tar: install or start" \
+        "one of them, or elsewhere: docker load --input $tar" >&2
+      exit 1
     }
     load
     ;;

@@ -153,4 +153,10 @@ for name in herd:1.2.3 team/herd:1.2.3; do
   fi
   case $out in *"names no registry"*) ;; *) wrong "$out" ;; esac
 done
+
+row "where no container engine answers, loading fails, and names those that would do"
+if out=$(ENGINE=no-such-engine bash "$source/manifests/image/engine.sh" load "$state/one/herd.tar" herd:1.2.3 2>&1); then
+  wrong "nobody took it, and that is no failure"
+fi
+case $out in *"no docker, podman or buildah answers here"*"$state/one/herd.tar"*) ;; *) wrong "$out" ;; esac
 echo "$rows passed, 0 failed"
