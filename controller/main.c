@@ -261,42 +261,51 @@ static int create_configured(struct running *running, struct error *err)
     return running->configured ? 0 : error_wrap(err, "--config-file");
 }
 
-static struct kube_client *create_client(struct running *running, const struct kube_config *config,
-                                         bool fenced, uint32_t connections_max,
-                                         void (*on_request)(void *context, const char *verb,
-                                                            struct str plural, int status,
-                                                            int64_t duration_ms),
-                                         struct error *err)
+/* `options` as far as clients differ. */
+static struct kube_client *create_client(struct running *running,
+                                         struct kube_client_options options, struct error *err)
 {
-    const struct kube_client_options options = {
-        .loop = running->loop,
-        .config = config,
-        .user_agent = "herd-controller/" HERD_VERSION,
-        .connections_max = connections_max,
-        .may_write = fenced ? may_write : NULL,
-        .may_write_context = running,
-        .on_request = on_request,
-        .on_request_context = running,
-    };
-
+    options.loop = running->loop;
+    options.user_agent = "herd-controller/" HERD_VERSION;
+    options.may_write_context = running;
+    options.on_request_context = running;
     return kube_client_create(&options, err);
 }
 
-static int create_clients(struct running *running, struct error *err)
+static int create_api_clients(struct running *running, struct error *err)
 {
-    const struct options *options = running->options;
+    const struct kube_config *config = &running->options->api;
 
-    running->lease_client = create_client(running, &options->api, false, 0, on_api_request, err);
-    running->api =
-        create_client(running, &options->api, true, LIMIT_WATCH_CONNECTIONS, on_api_request, err);
+    running->lease_client = create_client(
+        running, (struct kube_client_options){ .config = config, .on_request = on_api_request },
+        err);
+    running->api = create_client(running,
+                                 (struct kube_client_options){
+                                     .config = config,
+                                     .connections_max = LIMIT_WATCH_CONNECTIONS,
+                                     .may_write = may_write,
+                                     .on_request = on_api_request,
+                                 },
+                                 err);
     if (!running->lease_client || !running->api)
-        return error_wrap(err, "API server %.*s", STR_ARG(options->api.server));
-    running->rancher_requests =
-        create_client(running, &options->rancher, true, 0, on_rancher_request, err);
-    running->rancher_watches = create_client(running, &options->rancher, true,
-                                             LIMIT_WATCH_CONNECTIONS, on_rancher_request, err);
+        return error_wrap(err, "API server %.*s", STR_ARG(config->server));
+    return 0;
+}
+
+static int create_rancher_clients(struct running *running, struct error *err)
+{
+    struct kube_client_options options = {
+        .config = &running->options->rancher,
+        .may_write = may_write,
+        .on_request = on_rancher_request,
+    };
+
+    running->rancher_requests = create_client(running, options, err);
+    options.connections_max = LIMIT_WATCH_CONNECTIONS;
+    options.read_error = rancher_read_error;
+    running->rancher_watches = create_client(running, options, err);
     if (!running->rancher_requests || !running->rancher_watches)
-        return error_wrap(err, "Rancher %.*s", STR_ARG(options->rancher.server));
+        return error_wrap(err, "Rancher %.*s", STR_ARG(options.config->server));
     running->rancher =
         rancher_client_create(running->rancher_requests, running->rancher_watches);
     return 0;
@@ -435,7 +444,8 @@ static int run(const struct options *options, struct log *log, uint64_t seed)
     running.loop = loop_create();
     running.metrics = metrics_create(controller_metrics, CONTROLLER_METRIC_COUNT);
     prepare_metrics(running.metrics);
-    if (create_configured(&running, &err) < 0 || create_clients(&running, &err) < 0) {
+    if (create_configured(&running, &err) < 0 ||
+        create_api_clients(&running, &err) < 0 || create_rancher_clients(&running, &err) < 0) {
         program_refuse(&controller_program, &err);
         end(&running);
         return PROGRAM_USAGE;

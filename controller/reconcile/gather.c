@@ -239,7 +239,7 @@ static bool is_held(const struct gathering *g, struct str id)
 /* Without a time: it is written once. */
 static struct str stale_message(struct gathering *g, const struct cluster *opened)
 {
-    struct str trouble = cluster_trouble(opened);
+    struct str trouble = cluster_trouble(opened, g->arena);
 
     return str_fmt(g->arena, "nothing was heard of it for %d s, so nothing is done there%s%.*s",
                    LIMIT_WATCH_DEAD_TIME / 1000, trouble.len ? ": " : "", STR_ARG(trouble));
@@ -296,8 +296,11 @@ static struct observed_cluster observe_cluster(struct gathering *g, struct str i
     } else if (opened && cluster_is_starting(opened, g->now_ms)) {
         /* One where nothing of the Stack is has nothing to wait for: the others go on. */
         g->to->settling = g->to->settling || is_held(g, id);
-    } else if (opened && cluster_trouble(opened).len) {
-        cluster.message = str_dup(g->arena, cluster_trouble(opened));
+    } else if (opened) {
+        struct str trouble = cluster_trouble(opened, g->arena);
+
+        if (trouble.len)
+            cluster.message = trouble;
     }
     return cluster;
 }

@@ -77,6 +77,8 @@ struct kube_client *kube_client_create(const struct kube_client_options *options
     client->options = *options;
     client->options.config = NULL;
     client->options.user_agent = NULL;
+    if (!client->options.read_error)
+        client->options.read_error = kube_error_from_answer;
     client->arena = arena_create(0);
     copy_config(client, options->config);
     if (client->config.token_file.len)
@@ -191,7 +193,7 @@ static void on_response(void *context, const struct http_response *response)
         answer.error = response->error;
         say_where(call, &answer.error);
     } else if (response->status < 200 || response->status > 299) {
-        kube_error_from_answer(response->status, response->body, &answer.error);
+        call->client->options.read_error(response->status, response->body, &answer.error);
         say_where(call, &answer.error);
     }
     finish(call, &answer);

@@ -23,6 +23,9 @@ struct kube_client_options {
      * is sent; NULL = always. */
     bool (*may_write)(void *context);
     void *may_write_context;
+    /* Makes an error of an answer that is not 2xx, where the server is not only Kubernetes; NULL =
+     * kube_error_from_answer. */
+    void (*read_error)(int http_status, struct str body, struct error *ret_error);
     /* Told of each finished request, for metrics; may be NULL. */
     void (*on_request)(void *context, const char *verb, struct str plural, int status,
                        int64_t duration_ms);

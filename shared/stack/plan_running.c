@@ -125,9 +125,9 @@ static bool is_late(struct planner *p, struct slot *s, enum asked asked, struct 
     }
     plan_set(s, state_of(p, s, asked), REASON(OPERATION_NOT_STARTED),
              str_fmt(p->arena,
-                     "operation %.*s has not begun: %.*s; see its pod of that name in "
-                     "cattle-system%.*s", STR_ARG(s->running->name), STR_ARG(why),
-                     STR_ARG(way_on(p, s))));
+                     "operation %.*s has not begun: %.*s; perhaps no node takes it, or its image "
+                     "cannot be pulled: see its pod of that name in cattle-system%.*s",
+                     STR_ARG(s->running->name), STR_ARG(why), STR_ARG(way_on(p, s))));
     return true;
 }
 

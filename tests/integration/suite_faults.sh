@@ -56,7 +56,7 @@ says 'did you mean "slow"?'
 
 row "an operation that fails says why, and is tried again"
 ok lab_k create configmap herd-lab-faults --from-literal=a='fault=readiness-timeout cluster=c-m-dev-cluster release=qdrant times=1'
-stack flaky "{\"spec\":{\"retry\":{\"backoff\":\"1s\"},\"charts\":[{$chart,\"version\":\"0.7.4\"}]}}"
+stack flaky "{\"spec\":{\"retry\":{\"backoff\":\"5s\"},\"charts\":[{$chart,\"version\":\"0.7.4\"}]}}"
 eventually field_has stack/flaky '{.status.deployments[*].message}' "context deadline exceeded"
 ok deployed flaky
 ok lab_k delete configmap herd-lab-faults

@@ -101,6 +101,18 @@ ok logs "Rancher answers and takes the token"
 eventually has_event RancherReached Normal "$HERD_LAB_RANCHER_URL"
 ok k wait --for=condition=Ready stack/waiting --timeout="${deadline_s}s"
 
+row "a token that expires later is told of in the Stack, in words, with what to do about it"
+echo token-nobody:wrong >"$state/rancher-token"
+sed 's/name: test-stack/name: later/; s/c-m-dev-cluster/c-m-gpu01/' examples/test-stack.yaml | k apply -f - >/dev/null
+says_so() { [[ $(field stack/later '{.status.message}') == *"$1"* ]]; }
+eventually says_so "Rancher does not take the token: Unauthorized 401: must authenticate (HTTP 401)"
+ok field stack/later '{.status.message}'
+says "put a valid Rancher API token (Rancher: Account & API Keys) where --rancher-token-file looks"
+says_not '{'
+echo "  $out"
+printf '%s' "$HERD_LAB_RANCHER_TOKEN" >"$state/rancher-token"
+ok k wait --for=condition=Ready stack/later --timeout="${deadline_s}s"
+
 row "a Rancher that fails later is told of when it is asked next, and again when it is back"
 end controller
 ok lab_k create configmap herd-lab-faults --from-literal=a='fault=server-error'

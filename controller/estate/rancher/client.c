@@ -32,6 +32,13 @@ void rancher_client_free(struct rancher_client *rancher)
     mem_free(rancher);
 }
 
+void rancher_read_error(int http_status, struct str body, struct error *ret_error)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+
+    wire_error_read(arena, http_status, body, ret_error);
+}
+
 struct kube_client *rancher_client_watches(struct rancher_client *rancher)
 {
     return rancher->watches;

@@ -20,6 +20,8 @@ void rancher_client_free(struct rancher_client *rancher);
 AUTO_DEFINE(rancher_client_free, struct rancher_client *)
 
 /* For informers. */
+/* For the options of `watches`: errors in Rancher's shapes, as requests read them by themselves. */
+void rancher_read_error(int http_status, struct str body, struct error *ret_error);
 struct kube_client *rancher_client_watches(struct rancher_client *rancher);
 /* "/k8s/clusters/<id>": what stands before /api, /apis and /v1 of a cluster. */
 struct str rancher_prefix(struct arena *arena, struct str cluster_id);

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "controller/estate/rancher/keep.h"
+#include "controller/estate/rancher/reach.h"
 
 enum {
     START_MS = 20000, /* longer than any list that works takes */
@@ -282,22 +283,32 @@ bool cluster_is_stale(const struct cluster *cluster, int64_t now_ms)
     return false;
 }
 
-bool cluster_is_starting(const struct cluster *cluster, int64_t now_ms)
-{
-    return cluster->informers[0] && !cluster->ever_read && cluster_trouble(cluster).len == 0 &&
-           now_ms - cluster->began_ms < START_MS;
-}
-
-struct str cluster_trouble(const struct cluster *cluster)
+static const struct error *first_trouble(const struct cluster *cluster)
 {
     for (int i = 0; i < FOLLOWED_COUNT; i++) {
         const struct error *error =
             cluster->informers[i] ? informer_trouble(cluster->informers[i]) : NULL;
 
         if (error && error->code != ERROR_NONE)
-            return str_of(error->text);
+            return error;
     }
-    return STR("");
+    return NULL;
+}
+
+bool cluster_is_starting(const struct cluster *cluster, int64_t now_ms)
+{
+    return cluster->informers[0] && !cluster->ever_read && !first_trouble(cluster) &&
+           now_ms - cluster->began_ms < START_MS;
+}
+
+struct str cluster_trouble(const struct cluster *cluster, struct arena *arena)
+{
+    const struct error *error = first_trouble(cluster);
+    struct str way_out = error ? reach_way_out(error->code) : STR("");
+
+    if (!error)
+        return STR("");
+    return str_fmt(arena, "%s%s%.*s", error->text, way_out.len ? "; " : "", STR_ARG(way_out));
 }
 
 struct lookups *cluster_lookups(struct cluster *cluster)

@@ -42,8 +42,8 @@ bool cluster_is_stale(const struct cluster *cluster, int64_t now_ms);
 /* Its very first lists are under way, and nothing speaks against their coming soon. One that comes
  * and goes does not begin anew each time. */
 bool cluster_is_starting(const struct cluster *cluster, int64_t now_ms);
-/* While it is not read: why, as far as known. */
-struct str cluster_trouble(const struct cluster *cluster);
+/* While it is not read: why, as far as known, and what to do about it. */
+struct str cluster_trouble(const struct cluster *cluster, struct arena *arena);
 struct lookups *cluster_lookups(struct cluster *cluster);
 struct room *cluster_room(struct cluster *cluster);
 /* Call `wake(context, stack)` for as many of those who wait as there is room for, if at most

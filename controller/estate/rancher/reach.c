@@ -63,6 +63,11 @@ static const struct meaning *meaning_of(enum error_code code)
     return &any_other;
 }
 
+struct str reach_way_out(enum error_code code)
+{
+    return code == ERROR_UNAUTHORIZED ? str_of(meaning_of(code)->way_out) : STR("");
+}
+
 static void make_event(struct reach *reach)
 {
     const struct reach_options *options = &reach->options;

@@ -31,6 +31,10 @@ struct reach *reach_create(const struct reach_options *options);
 void reach_free(struct reach *reach);
 AUTO_DEFINE(reach_free, struct reach *)
 
+/* What to do about an error of Rancher's, whichever request met it; "" = nothing that helps with
+ * all of them. */
+struct str reach_way_out(enum error_code code);
+
 /* This process may write now: what is known becomes an Event, too. */
 void reach_tell(struct reach *reach);
 /* False until the first answer, or the lack of one. */

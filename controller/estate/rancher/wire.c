@@ -244,10 +244,10 @@ bool wire_operation_read(struct arena *arena, struct json operation,
     } else if (condition_is(reconciling, "False")) {
         read.state = OPERATION_SUCCEEDED;
     } else if (!condition_is(reconciling, "True")) {
-        read.message = STR("its pod has no container yet: perhaps no node takes it");
+        read.message = STR("its pod has no container yet");
     } else if (str_starts(json_str(json_get(reconciling, STR("message"))), STR("waiting"))) {
-        read.message = str_fmt(arena, "its pod does not start, perhaps its image cannot be pulled "
-                               "(%.*s)", STR_ARG(condition_text(arena, reconciling)));
+        read.message = str_fmt(arena, "its pod has not started yet (%.*s)",
+                               STR_ARG(condition_text(arena, reconciling)));
     }
     time_parse_rfc3339(json_str(json_get(metadata, STR("creationTimestamp"))), &read.created_ms,
                        &ignored);

@@ -217,6 +217,8 @@ void wire_error_read(struct arena *arena, int http_status, struct str body,
 
     if (message.len == 0)
         message = word.len ? word : silent_meaning(http_status);
+    else if (code == ERROR_UNAUTHORIZED)
+        message = str_fmt(arena, "Rancher does not take the token: %.*s", STR_ARG(message));
     error_set(ret_error, code, "%.*s (HTTP %d)",
               STR_ARG(str_shown(arena, message, SHOWN_BYTES_MAX)), http_status);
 }

@@ -89,7 +89,7 @@ static void accounts_for_requests(void **state)
           "longer than its bound" },
         { "an operation that has not begun after a minute says why", "db", NULL, NULL,
           "cluster a; plan; op db@a o1 running its pod waits; +59s; plan; +1s; plan", "",
-          "db@a=Deploying/OperationNotStarted", "operation o1 has not begun: its pod waits" },
+          "db@a=Deploying/OperationNotStarted", "operation o1 has not begun: its pod waits; perhaps no node takes it, or its image cannot be pulled: see its pod" },
         { "and is only followed before that", "db", NULL, NULL,
           "cluster a; plan; op db@a o1 running its pod waits; +59s; plan", "",
           "db@a=Deploying/OperationRunning", NULL },

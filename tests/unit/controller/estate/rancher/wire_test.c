@@ -118,12 +118,12 @@ static void operations(void **state)
         { "one without a status says nothing yet", "{}", false, OPERATION_RUNNING, "" },
         { "one without conditions runs, and its pod does not",
           "{\"releaseName\":\"web\"}", true, OPERATION_RUNNING,
-          "its pod has no container yet: perhaps no node takes it" },
+          "its pod has no container yet" },
         { "one whose pod waits says so",
           "{\"releaseName\":\"web\",\"conditions\":[{\"type\":\"Reconciling\",\"status\":\"True\","
           "\"message\":\"waiting to run operation\"}]}",
           true, OPERATION_RUNNING,
-          "its pod does not start, perhaps its image cannot be pulled (waiting to run operation)" },
+          "its pod has not started yet (waiting to run operation)" },
         { "one whose pod runs has nothing to say",
           "{\"releaseName\":\"web\",\"conditions\":[{\"type\":\"Reconciling\",\"status\":\"True\","
           "\"message\":\"running operation\"}]}",
@@ -425,7 +425,7 @@ static void errors(void **state)
         { "login filter", 401,
           "{\"type\":\"error\",\"status\":\"401\",\"message\":\"Unauthorized 401: must "
           "authenticate\"}",
-          ERROR_UNAUTHORIZED, "must authenticate", true },
+          ERROR_UNAUTHORIZED, "Rancher does not take the token: Unauthorized 401: must authenticate (HTTP 401)", true },
         { "cluster router", 503,
           "{\"Code\":{\"Code\":\"ClusterUnavailable\",\"Status\":503},\"Message\":\"cluster not "
           "provisioned\",\"Cause\":null,\"FieldName\":\"\"}",
