@@ -1,6 +1,8 @@
 /* error.c: texts and tables of failures. */
 #include "base/error.h"
 
+#include "base/format.h"
+
 #include <stdio.h>
 
 static const struct row {
@@ -18,7 +20,7 @@ static const struct row {
 __attribute__((format(printf, 2, 0))) static void set_text(struct error *err, const char *format,
                                                            va_list args)
 {
-    if (vsnprintf(err->text, sizeof(err->text), format, args) >= (int)sizeof(err->text))
+    if (format_text(err->text, sizeof(err->text), format, args) >= sizeof(err->text))
         memcpy(err->text + sizeof(err->text) - 4, "...", 4);
 }
 

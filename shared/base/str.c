@@ -1,9 +1,8 @@
 /* str.c: strings as views. */
 #include "base/str.h"
 
+#include "base/format.h"
 #include "base/memory.h"
-
-#include <stdio.h>
 
 int str_cmp(struct str a, struct str b)
 {
@@ -217,16 +216,12 @@ struct str str_vfmt(struct arena *arena, const char *format, va_list args)
 
     va_copy(again, args);
 
-    int len = vsnprintf(NULL, 0, format, args);
+    size_t len = format_text(NULL, 0, format, args);
+    char *text = arena_bytes(arena, len + 1);
 
-    if (len < 0)
-        mem_exhausted("format");
-
-    char *text = arena_bytes(arena, (size_t)len + 1);
-
-    vsnprintf(text, (size_t)len + 1, format, again);
+    format_text(text, len + 1, format, again);
     va_end(again);
-    return str_make(text, (size_t)len);
+    return str_make(text, len);
 }
 
 struct str str_fmt(struct arena *arena, const char *format, ...)
@@ -340,14 +335,12 @@ void strbuf_fmt(struct strbuf *buf, const char *format, ...)
     va_start(args, format);
     va_copy(again, args);
 
-    int len = vsnprintf(NULL, 0, format, args);
+    size_t len = format_text(NULL, 0, format, args);
 
     va_end(args);
-    if (len < 0)
-        mem_exhausted("format");
-    vsnprintf(strbuf_reserve(buf, (size_t)len), (size_t)len + 1, format, again);
+    format_text(strbuf_reserve(buf, len), len + 1, format, again);
     va_end(again);
-    buf->len += (size_t)len;
+    buf->len += len;
 }
 
 struct str strbuf_str(struct strbuf *buf)

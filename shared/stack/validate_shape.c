@@ -81,7 +81,8 @@ static bool is_host(struct str authority)
 static bool is_url_text(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (text.at[i] <= ' ' || text.at[i] >= 0x7f || strchr("\"<>\\^`{}|", text.at[i]))
+        if (!is_word_char(text.at[i]) &&
+            (text.at[i] <= ' ' || text.at[i] >= 0x7f || strchr("\"<>\\^`{}|", text.at[i])))
             return false;
     return true;
 }
