@@ -61,7 +61,7 @@ struct http_server_options {
     size_t bodies_max;                    /* 0 = LIMIT_REVIEW_BODIES_ALL */
     size_t arena_budget; /* of one request, beside 4 x its body; 0 = LIMIT_REVIEW_ARENA */
     /* Called when an exchange ended, from its thread; for metrics and access logs. May be NULL.
-     * Of a request that was refused before its handler, the view has no route, arena or body. */
+     * The view has no arena or body any more, and no route if no handler was asked. */
     void (*on_end)(void *context, const struct http_exchange_view *view, int status,
                    int64_t duration_us);
 };
@@ -89,13 +89,14 @@ void http_headers(const struct http_exchange *exchange,
 bool http_query(const struct http_exchange *exchange, struct str name, struct str *ret_value);
 
 /* Answer. Each exchange exactly once; a handler that returns without answering is a 500. Bytes are
- * borrowed until the exchange ends: put them into its arena. */
+ * borrowed until the handler returned, and copied then: put them into its arena, which goes with
+ * the request's body to the next request at once, however long a client takes to read. */
 void http_answer(struct http_exchange *exchange, int status, const char *content_type,
                  struct str body);
 void http_answer_header(struct http_exchange *exchange, const char *name, struct str value);
 /* Answer 200 with what `next` gives, chunk after chunk. `next` may block (only with a thread for
  * each connection): > 0 bytes written to `into`, 0 nothing yet (it is called again), -1 the end.
- * `end` is called once, also if the peer went away. */
+ * `end` is called once, also if the peer went away; until then body and arena stay. */
 void http_answer_stream(struct http_exchange *exchange, const char *content_type,
                         ptrdiff_t (*next)(void *context, char *into, size_t room),
                         void (*end)(void *context), void *context);

@@ -202,7 +202,7 @@ enum MHD_Result http_server_send(struct http_exchange *exchange)
     else
         response = MHD_create_response_from_buffer(exchange->answer.len,
                                                    (void *)(uintptr_t)exchange->answer.at,
-                                                   MHD_RESPMEM_PERSISTENT);
+                                                   MHD_RESPMEM_MUST_COPY);
     if (!response)
         return MHD_NO;
     if (exchange->content_type)

@@ -35,6 +35,7 @@ struct http_exchange {
     struct connection *connection;
     struct http_exchange_view view;
     char *path;           /* what view.path shows */
+    char *query;          /* what view.query shows */
     char *body;
     size_t body_len;
     size_t body_capacity; /* counted in the server's body_bytes */

@@ -306,6 +306,20 @@ static void give_arena(struct http_exchange *exchange)
     arena_free(arena);
 }
 
+/* What only the handler needed. */
+static void give_back(struct http_exchange *exchange)
+{
+    struct http_server *server = exchange->connection->server;
+
+    atomic_fetch_sub(&server->arena_bytes, exchange->arena_charged);
+    atomic_fetch_sub(&server->body_bytes, exchange->body_capacity);
+    exchange->arena_charged = 0;
+    exchange->body_capacity = 0;
+    exchange->view.body = STR("");
+    give_arena(exchange);
+    mem_free(TAKE(exchange->body));
+}
+
 static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, const char *name,
                                     size_t name_len, const char *value, size_t value_len)
 {
@@ -328,13 +342,16 @@ static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, cons
 static struct str take_query(struct http_exchange *exchange)
 {
     struct strbuf query = strbuf_new(exchange->view.arena, 0);
+    struct str whole;
 
     MHD_get_connection_values_n(exchange->connection->mhd, MHD_GET_ARGUMENT_KIND, add_argument,
                                 &query);
     for (size_t i = 0; i < query.len; i++)
         if (query.at[i] == ' ')
             query.at[i] = '+';
-    return strbuf_str(&query);
+    whole = strbuf_str(&query);
+    exchange->query = mem_copy(whole.at, whole.len);
+    return str_make(exchange->query, whole.len);
 }
 
 static void run_handler(void *context)
@@ -355,6 +372,21 @@ static size_t arena_charge(const struct http_exchange *exchange)
 
     return 4 * exchange->body_len +
            (options->event_threads ? options->arena_budget : THREAD_ARENA_GUESS);
+}
+
+/* An answer is copied, so what it was made of is free for others while a client takes its time. A
+ * stream goes on with it. */
+static enum MHD_Result send_and_give_back(struct http_exchange *exchange)
+{
+    enum MHD_Result sent = http_server_send(exchange);
+    size_t copied = exchange->answer.len;
+
+    if (exchange->next)
+        return sent;
+    give_back(exchange);
+    exchange->arena_charged = copied;
+    atomic_fetch_add(&exchange->connection->server->arena_bytes, copied);
+    return sent;
 }
 
 static enum MHD_Result on_complete_request(struct http_exchange *exchange)
@@ -389,7 +421,7 @@ static enum MHD_Result on_complete_request(struct http_exchange *exchange)
     if (!exchange->answered)
         return http_server_refuse(exchange, 500, "the request was not answered\n", NULL, NULL,
                                   false);
-    return http_server_send(exchange);
+    return send_and_give_back(exchange);
 }
 
 static struct connection *connection_of(struct MHD_Connection *mhd)
@@ -436,10 +468,8 @@ void http_server_on_completed(void *context, struct MHD_Connection *mhd, void **
     if (server->options.on_end)
         server->options.on_end(server->options.context, &exchange->view, exchange->status,
                                http_server_now_us() - exchange->started_us);
-    atomic_fetch_sub(&server->arena_bytes, exchange->arena_charged);
-    atomic_fetch_sub(&server->body_bytes, exchange->body_capacity);
-    give_arena(exchange);
-    mem_free(exchange->body);
+    give_back(exchange);
+    mem_free(exchange->query);
     mem_free(exchange->path);
     *exchange = (struct http_exchange){ .connection = connection };
     atomic_fetch_add(&connection->round, 1);
