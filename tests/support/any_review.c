@@ -3,6 +3,7 @@
 
 #include "support/any_review.h"
 
+#include "support/any_policy.h"
 #include "support/any_stack.h"
 #include "support/files.h"
 #include "support/review_builder.h"
@@ -238,13 +239,33 @@ static struct str any_old(struct arena *arena, struct rng *rng, const struct rev
     }
 }
 
-struct str any_review(struct arena *arena, struct rng *rng, const struct review_examples *examples)
+#define UID "c2c1b7e0-6f4b-4f2c-9b0e-5d8f3c1a7e21"
+
+static struct str any_stack_review(struct arena *arena, struct rng *rng, const struct review_examples *examples)
 {
     const char *operation = ANY_OF(rng, operations);
     struct str username = str_of(ANY_OF(rng, usernames));
     struct str object = any_object(arena, rng, examples);
     struct str old = any_old(arena, rng, examples, object);
-    struct str review = a_review_by(arena, "c2c1b7e0-6f4b-4f2c-9b0e-5d8f3c1a7e21", operation, username, object, old);
+
+    return a_review_by(arena, UID, operation, username, object, old);
+}
+
+/* Now and then of something else than a policy, or with another one as the old object. */
+static struct str any_policy_review(struct arena *arena, struct rng *rng, const struct review_examples *examples)
+{
+    const char *operation = ANY_OF(rng, operations);
+    struct str username = str_of(ANY_OF(rng, usernames));
+    struct str object = rng_below(rng, 12) ? any_policy(arena, rng, "p") : any_object(arena, rng, examples);
+    struct str old = rng_below(rng, 3) ? any_policy(arena, rng, "p") : any_old(arena, rng, examples, object);
+
+    return a_policy_review(arena, UID, operation, username, object, old);
+}
+
+struct str any_review(struct arena *arena, struct rng *rng, const struct review_examples *examples)
+{
+    struct str review = rng_below(rng, 5) ? any_stack_review(arena, rng, examples)
+                                          : any_policy_review(arena, rng, examples);
 
     for (uint64_t n = rng_below(rng, 9); n > 5; n--)
         review = mutated(arena, rng, review);

@@ -1,4 +1,5 @@
-/* any_review.h: AdmissionReviews for laws and sweeps: of every example, of generated Stacks, and hostile ones. */
+/* any_review.h: AdmissionReviews for laws and sweeps: of every example, of generated Stacks and StackPolicies, and
+ * hostile ones. */
 #ifndef HERD_TESTS_SUPPORT_ANY_REVIEW_H
 #define HERD_TESTS_SUPPORT_ANY_REVIEW_H
 

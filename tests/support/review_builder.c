@@ -12,21 +12,36 @@ struct str a_review(struct arena *arena, const char *uid, const char *operation,
     return a_review_by(arena, uid, operation, STR("\"ann\""), object, old_object);
 }
 
-struct str a_review_by(struct arena *arena, const char *uid, const char *operation,
-                       struct str username, struct str object, struct str old_object)
+/* Of Stacks and StackPolicies alike. */
+static struct str review_of(struct arena *arena, const char *kind, const char *plural, const char *namespace_,
+                            const char *uid, const char *operation, struct str username, struct str object,
+                            struct str old_object)
 {
     return str_fmt(
         arena,
         "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\",\"request\":{\"uid\":"
-        "\"%s\",\"kind\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"kind\":\"Stack\"},"
-        "\"resource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":\"stacks\"},"
-        "\"requestKind\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"kind\":\"Stack\"},"
+        "\"%s\",\"kind\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"kind\":\"%s\"},"
+        "\"resource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":\"%s\"},"
+        "\"requestKind\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"kind\":\"%s\"},"
         "\"requestResource\":{\"group\":\"herd.suse.com\",\"version\":\"v1\",\"resource\":"
-        "\"stacks\"},\"name\":\"s\",\"namespace\":\"default\",\"operation\":\"%s\",\"userInfo\":"
+        "\"%s\"},\"name\":\"s\",%s\"operation\":\"%s\",\"userInfo\":"
         "{\"username\":%.*s,\"groups\":[\"system:authenticated\"]},\"object\":%.*s,"
         "\"oldObject\":%.*s,\"dryRun\":false,\"options\":{\"kind\":\"CreateOptions\","
         "\"apiVersion\":\"meta.k8s.io/v1\"}}}",
-        uid, operation, STR_ARG(username), STR_ARG(object), STR_ARG(old_object));
+        uid, kind, plural, kind, plural, namespace_, operation, STR_ARG(username), STR_ARG(object),
+        STR_ARG(old_object));
+}
+
+struct str a_review_by(struct arena *arena, const char *uid, const char *operation,
+                       struct str username, struct str object, struct str old_object)
+{
+    return review_of(arena, "Stack", "stacks", "\"namespace\":\"default\",", uid, operation, username, object, old_object);
+}
+
+struct str a_policy_review(struct arena *arena, const char *uid, const char *operation, struct str username,
+                           struct str object, struct str old_object)
+{
+    return review_of(arena, "StackPolicy", "stackpolicies", "", uid, operation, username, object, old_object);
 }
 
 struct json review_response(struct arena *arena, const char *row, struct str answer,

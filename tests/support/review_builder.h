@@ -1,4 +1,4 @@
-/* review_builder.h: AdmissionReviews of Stacks for tests, as the API server writes them, and what
+/* review_builder.h: AdmissionReviews of Stacks and StackPolicies for tests, as the API server writes them, and what
  * an answer says. */
 #ifndef HERD_TESTS_SUPPORT_REVIEW_BUILDER_H
 #define HERD_TESTS_SUPPORT_REVIEW_BUILDER_H
@@ -11,6 +11,10 @@ struct str a_review(struct arena *arena, const char *uid, const char *operation,
 /* a_review is by the user "ann"; this one by `username`, as JSON. */
 struct str a_review_by(struct arena *arena, const char *uid, const char *operation,
                        struct str username, struct str object, struct str old_object);
+
+/* The same of a StackPolicy. */
+struct str a_policy_review(struct arena *arena, const char *uid, const char *operation, struct str username,
+                           struct str object, struct str old_object);
 
 /* The response of an AdmissionReview; the test fails, with `row`, if it is not one for `uid` that
  * an API server takes: kind, patch and patchType together, a refusal with an error's code. */

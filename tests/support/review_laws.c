@@ -175,6 +175,10 @@ static bool is_judged(const struct trial *t)
 
 static bool judge_allows(const struct trial *t, struct json old)
 {
+    struct str plural = json_str(json_walk(t->request, "resource", "resource", NULL));
+
+    if (str_eq(plural, policy_resource.plural))
+        return policy_judge(t->arena, json_get(t->request, STR("object")), old).allowed;
     return stack_judge(t->arena, json_get(t->request, STR("object")), old, &t->world->facts, &t->world->severities)
         .allowed;
 }

@@ -1,10 +1,11 @@
 /* offline_property_test.c: a review of files says what the webhook says, byte for byte: the verdict, every
- * finding, the message and the warnings.
+ * finding, the message and the warnings; of Stacks and StackPolicies, with any policies and severities.
  *
  * The webhook is asked as an API server asks it: /mutate, its patch applied, then /validate. HERD_CASES
  * sets how many Stacks are tried (default 10,000), HERD_SEED=N tries the input of that seed alone. */
 #include "support/rows.h"
 
+#include "support/any_policy.h"
 #include "support/any_stack.h"
 #include "support/review_builder.h"
 #include "support/stack_builder.h"
@@ -20,18 +21,20 @@
 #include <stdlib.h>
 
 /* Stacks of one input, which know of one another. */
-enum { STACKS_OF_AN_INPUT = 40 };
+enum { OBJECTS_OF_AN_INPUT = 40 };
 
 static struct {
-    uint64_t stacks, denied, warned, waiting, by_policy;
+    uint64_t objects, policies, policies_denied, denied, warned, waiting, by_policy;
 } tally;
 
 /* --- what the webhook says --- */
 
 static struct review_outcome ask(struct arena *arena, const char *row, enum review_route route,
-                                 const struct review_context *context, struct str object)
+                                 const struct review_context *context, enum object_kind kind, struct str object)
 {
-    struct str body = a_review(arena, "u", "CREATE", object, STR("null"));
+    struct str body = kind == OBJECT_POLICY
+                          ? a_policy_review(arena, "u", "CREATE", STR("\"ann\""), object, STR("null"))
+                          : a_review(arena, "u", "CREATE", object, STR("null"));
     struct review_outcome outcome;
     struct error err;
 
@@ -59,14 +62,14 @@ static struct str patched(struct arena *arena, const char *row, struct str objec
 
 /* What was decided: by /mutate if it refuses, else by /validate. */
 static struct review_outcome decide(struct arena *arena, const char *row,
-                                    const struct review_context *context, struct str object)
+                                    const struct review_context *context, enum object_kind kind, struct str object)
 {
-    struct review_outcome mutated = ask(arena, row, REVIEW_MUTATE, context, object);
+    struct review_outcome mutated = ask(arena, row, REVIEW_MUTATE, context, kind, object);
     struct json response = review_response(arena, row, mutated.answer, "u");
 
     if (!mutated.allowed)
         return mutated;
-    return ask(arena, row, REVIEW_VALIDATE, context, patched(arena, row, object, response));
+    return ask(arena, row, REVIEW_VALIDATE, context, kind, patched(arena, row, object, response));
 }
 
 /* --- compared --- */
@@ -146,39 +149,50 @@ static struct input_files any_input(struct arena *arena, struct rng *rng)
     struct input_files files = input_files_new(arena, 2);
     struct strbuf text = strbuf_new(arena, 64 * 1024);
 
-    for (int i = 0; i < STACKS_OF_AN_INPUT; i++) {
+    for (int i = 0; i < OBJECTS_OF_AN_INPUT; i++) {
         const char *name = rng_below(rng, 4) ? str_fmt(arena, "s%d", i).at : any_name(rng);
 
         strbuf_lit(&text, "---\n");
-        strbuf_put(&text, named_stack(arena, rng, name));
+        strbuf_put(&text, rng_below(rng, 6) ? named_stack(arena, rng, name) : any_policy(arena, rng, name));
         strbuf_char(&text, '\n');
     }
     input_files_push(&files, (struct input_file){ .name = STR("a.yaml"), .bytes = strbuf_str(&text) });
     return files;
 }
 
-static void count(const struct report_object *stack)
+static void count(const struct report_object *object)
 {
-    tally.stacks++;
-    tally.denied += !stack->allowed;
-    tally.warned += stack->warned > 0;
+    tally.objects++;
+    tally.denied += !object->allowed;
+    tally.warned += object->warned > 0;
+    tally.policies += object->kind == OBJECT_POLICY;
+    tally.policies_denied += object->kind == OBJECT_POLICY && !object->allowed;
 }
 
-/* What generated Stacks break now and then, in each of the three ways. */
-static struct policy_set *some_policies(struct arena *arena)
+/* As some administrator has it. */
+static struct configuration any_configuration(struct rng *rng)
 {
-    static const char text[] =
-        "{apiVersion: herd.suse.com/v1, kind: StackPolicy, metadata: {name: pinned}, spec: {match: {env: [prod]},"
-        " rules: [{name: exact, field: 'spec.charts[*].version', pattern: '[0-9.]+'}]}}\n---\n"
-        "{apiVersion: herd.suse.com/v1, kind: StackPolicy, metadata: {name: patience}, spec: {action: Warn,"
-        " rules: [{name: most, field: 'spec.charts[*].timeout', maximum: 10m}]}}\n---\n"
-        "{apiVersion: herd.suse.com/v1, kind: StackPolicy, metadata: {name: owners}, spec: {action: Audit,"
-        " rules: [{name: owner, field: 'metadata.labels[owner]', presence: Required}]}}\n";
-    struct input_files files = input_files_new(arena, 1);
+    struct configuration configuration = configuration_default();
+
+    configuration.plain_http_allowed = rng_below(rng, 2);
+    for (enum rule_id id = 0; id < RULE_COUNT; id++)
+        if (!rule_fixed_why(id) && !rng_below(rng, 8))
+            configuration.severities.of[id] = (enum severity)rng_below(rng, SEVERITY_DENY + 1);
+    return configuration;
+}
+
+/* A random set, as --policy reads it; perhaps empty, of which there is no folder. */
+static struct policy_set *some_policies(struct arena *arena, struct rng *rng)
+{
+    struct str_list texts = any_policies(arena, rng, 8);
+    struct input_files files = input_files_new(arena, 8);
     struct policy_set *policies;
     struct str_list wrong;
 
-    input_files_push(&files, (struct input_file){ .name = STR("p.yaml"), .bytes = str_of(text) });
+    if (!texts.count)
+        return NULL;
+    for (uint32_t i = 0; i < texts.count; i++)
+        input_files_push(&files, (struct input_file){ .name = STR("p.yaml"), .bytes = texts.items[i] });
     policies = policies_load(arena, &files, &wrong);
     if (!policies)
         fail_msg("%.*s", STR_ARG(wrong.items[0]));
@@ -191,27 +205,25 @@ static void both_say_the_same_of_one_input(uint64_t seed)
     AUTO(arena_free) struct arena *scratch = arena_create(0);
     const char *row = str_fmt(arena, "HERD_SEED=%" PRIu64, seed).at;
     struct rng rng = rng_from_seed(seed);
-    AUTO(policy_set_unref) struct policy_set *policies = some_policies(arena);
+    AUTO(policy_set_unref) struct policy_set *policies = some_policies(arena, &rng);
     struct offline_config config = { .namespace_ = STR("default"),
-                                     .configuration = configuration_default(),
-                                     .policies = rng_below(&rng, 2) ? policies : NULL };
-
-    config.configuration.plain_http_allowed = rng_below(&rng, 2);
-
+                                     .configuration = any_configuration(&rng),
+                                     .policies = policies };
     struct input_files files = any_input(arena, &rng);
     struct report report = offline_review(arena, &files, &config);
-    struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
+    struct objects objects = objects_new(arena, 1 << OBJECT_STACK | 1 << OBJECT_POLICY);
 
     objects_read(&objects, 0, files.items[0].bytes);
 
     struct offline_stacks *stacks = offline_stacks_new(arena, &objects.list, &files, config.namespace_);
 
-    rows_expect_int(row, report.objects.count, STACKS_OF_AN_INPUT);
+    rows_expect_int(row, report.objects.count, OBJECTS_OF_AN_INPUT);
     for (uint32_t i = 0; i < report.objects.count; i++) {
         struct facts facts = offline_facts(&config, stacks, i);
         struct review_context context = { .facts = &facts, .severities = &config.configuration.severities };
-        struct review_outcome outcome =
-            decide(scratch, row, &context, json_raw(offline_stack_json(stacks, i)));
+        enum object_kind kind = report.objects.items[i].kind;
+        struct json object = kind == OBJECT_POLICY ? objects.list.items[i].json : offline_stack_json(stacks, i);
+        struct review_outcome outcome = decide(scratch, row, &context, kind, json_raw(object));
 
         rows_expect_str(row, of_report(scratch, &report, i), of_outcome(scratch, row, &outcome));
         count(&report.objects.items[i]);
@@ -240,12 +252,15 @@ static void both_say_the_same(void **state)
         both_say_the_same_of_one_input(only);
         return;
     }
-    for (uint64_t seed = 1; tally.stacks < cases; seed++)
+    for (uint64_t seed = 1; tally.objects < cases; seed++)
         both_say_the_same_of_one_input(seed);
     rows_expect("some are denied", tally.denied > cases / 10, "denied");
-    rows_expect("some are allowed", tally.stacks - tally.denied > cases / 50, "allowed");
+    rows_expect("some are allowed", tally.objects - tally.denied > cases / 50, "allowed");
     rows_expect("some are warned about", tally.warned > cases / 50, "warned");
     rows_expect("some break policies", tally.by_policy > cases / 10, "of policies");
+    rows_expect("some are policies", tally.policies > cases / 10, "policies");
+    rows_expect("some of these are not in order", tally.policies_denied > cases / 200 &&
+                tally.policies_denied < tally.policies / 2, "denied");
     rows_expect("some wait for one another", tally.waiting > cases / 1000, "cycles");
 }
 
