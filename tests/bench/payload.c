@@ -2,14 +2,17 @@
  *
  *   bench-payload small|rag|large|cycle|as-it-is create|update|change|first < STACK.yaml
  *
- * A create or update comes as the validating route gets it, with the author that the mutating one
- * has recorded; a change is an update of a value of the spec, and first is what the mutating route
- * gets on a create.
+ * A create or update comes as the validating route gets it: with the defaults and the author that
+ * the mutating one has written (as-it-is: with the author alone). A change is an update of a value
+ * of the spec, and first is what the mutating route gets on a create.
  *
  * The Stack comes from a YAML file, with the last-applied annotation that kubectl adds and the
  * managedFields that the API server adds (one entry for each writer, every field by its path). */
 #include "base/memory.h"
+#include "stack/decode.h"
+#include "stack/default.h"
 #include "text/json_write.h"
+#include "text/patch.h"
 #include "text/value.h"
 #include "text/yaml.h"
 
@@ -68,6 +71,9 @@ static void add_managed_fields(struct arena *arena, struct value *object, struct
 
     value_set(arena, meta_fields, STR("f:annotations"),
               fields_of(arena, value_get(metadata, STR("annotations"))));
+    if (value_get(metadata, STR("labels")))
+        value_set(arena, meta_fields, STR("f:labels"),
+                  fields_of(arena, value_get(metadata, STR("labels"))));
     value_set(arena, fields, STR("f:metadata"), meta_fields);
     value_set(arena, fields, STR("f:spec"), fields_of(arena, value_get(object, STR("spec"))));
     set_text(arena, entry, "manager", STR("kubectl-client-side-apply"));
@@ -119,9 +125,27 @@ static void shape(struct arena *arena, const char *kind, struct value *object)
     }
 }
 
-static void complete(struct arena *arena, struct value *object, bool recorded)
+static struct value *with_defaults(struct arena *arena, const struct value *object)
 {
-    struct str plain = value_json(arena, object);
+    struct problems ignored = problems_new(arena);
+    struct value *whole = NULL;
+    struct str patch;
+    struct json json;
+    struct error err;
+
+    if (json_read(arena, value_json(arena, object), &json_limits_default, &json, &err) < 0)
+        die(err.text);
+    stack_default(arena, stack_decode(arena, json, &ignored), &patch);
+    if (!patch.len)
+        return value_clone(arena, object);
+    if (patch_apply(arena, object, patch, &whole, &err) < 0)
+        die(err.text);
+    return whole;
+}
+
+/* `plain`: what the author applied. */
+static void complete(struct arena *arena, struct value *object, struct str plain, bool recorded)
+{
     struct value *metadata = value_object_at(arena, object, STR("metadata"));
     struct value *annotations = value_object_at(arena, metadata, STR("annotations"));
 
@@ -189,6 +213,7 @@ int main(int argc, char **argv)
     struct yaml_documents documents;
     struct value *object;
     struct value *old = NULL;
+    struct str plain;
     struct error err;
 
     if (argc != 3)
@@ -197,7 +222,10 @@ int main(int argc, char **argv)
         value_read(arena, documents.items[0].json, &json_limits_default, &object, &err) < 0)
         die(err.text);
     shape(arena, argv[1], object);
-    complete(arena, object, strcmp(argv[2], "first") != 0);
+    plain = value_json(arena, object);
+    if (strcmp(argv[1], "as-it-is") != 0 && strcmp(argv[2], "first") != 0)
+        object = with_defaults(arena, object);
+    complete(arena, object, plain, strcmp(argv[2], "first") != 0);
     if (strcmp(argv[2], "update") == 0)
         old = object;
     else if (strcmp(argv[2], "change") == 0)
