@@ -16,21 +16,24 @@ const char *diff_change_name(enum diff_change change)
     return names[change];
 }
 
-/* A report, and how far it was gone through. */
+/* A report, and the findings of the object at hand: [first, next). */
 struct side {
     const struct report *report;
-    uint32_t next;
-    uint32_t first; /* of the object at hand; behind its last stands `next` */
+    uint32_t first, next;
 };
 
+/* Objects are asked for in their order, and their findings stand in it; one may have none, and
+ * between them stand those of no object. */
 static void go_to(struct side *side, uint32_t object)
 {
-    const struct report_findings *findings = &side->report->findings;
+    const struct report_finding *items = side->report->findings.items;
+    uint32_t count = side->report->findings.count;
 
-    while (side->next < findings->count && findings->items[side->next].object != object)
+    while (side->next < count &&
+           (items[side->next].object == REPORT_NO_OBJECT || items[side->next].object < object))
         side->next++;
     side->first = side->next;
-    while (side->next < findings->count && findings->items[side->next].object == object)
+    while (side->next < count && items[side->next].object == object)
         side->next++;
 }
 
