@@ -188,7 +188,9 @@ bool str_nearest_try(struct str_nearest *nearest, struct str candidate)
         if (distance > most)
             return false;
     }
-    if (nearest->found.len && distance >= nearest->distance)
+    if (nearest->found.len && (distance > nearest->distance ||
+                               (distance == nearest->distance &&
+                                str_cmp(candidate, nearest->found) >= 0)))
         return false;
     nearest->found = candidate;
     nearest->distance = distance;
@@ -234,32 +236,6 @@ struct str str_fmt(struct arena *arena, const char *format, ...)
 
     va_end(args);
     return text;
-}
-
-struct str str_shown(struct arena *arena, struct str foreign, size_t bytes_max)
-{
-    struct strbuf buf = strbuf_new(arena, foreign.len < bytes_max ? foreign.len : bytes_max);
-
-    for (size_t i = 0; i < foreign.len; i++) {
-        unsigned char c = (unsigned char)foreign.at[i];
-
-        if (buf.len >= bytes_max) {
-            /* Not in the middle of a UTF-8 sequence. */
-            while (buf.len && ((unsigned char)buf.at[buf.len - 1] & 0xc0) == 0x80)
-                buf.len--;
-            if (buf.len && ((unsigned char)buf.at[buf.len - 1] & 0xc0) == 0xc0)
-                buf.len--;
-            strbuf_lit(&buf, "...");
-            break;
-        }
-        if (c < 0x20 || c == 0x7f)
-            strbuf_fmt(&buf, "\\x%02x", c);
-        else if (c == 0xc2 && i + 1 < foreign.len && (unsigned char)foreign.at[i + 1] < 0xa0)
-            strbuf_fmt(&buf, "\\x%02x", (unsigned char)foreign.at[++i]); /* C1 controls */
-        else
-            strbuf_char(&buf, (char)c);
-    }
-    return strbuf_str(&buf);
 }
 
 struct strbuf strbuf_new(struct arena *arena, size_t capacity)

@@ -63,13 +63,14 @@ uint32_t str_distance(struct str a, struct str b, uint32_t most);
  *     struct str_nearest nearest = { .name = name };
  *     for (...) str_nearest_try(&nearest, names[i]);
  * A slip leaves most of a name standing: shorter ones may differ less, and of one letter nothing is
- * left but its case. Of equally near ones the first counts. */
+ * left but its case. Of equally near ones the first by the alphabet counts, in whatever order they
+ * come. */
 struct str_nearest {
     struct str name;
     struct str found; /* "" if none is near */
     uint32_t distance;
 };
-/* True if it is nearer than what was found before. */
+/* True if it is what counts now. */
 bool str_nearest_try(struct str_nearest *nearest, struct str candidate);
 
 /* Copies in an arena, always with a NUL behind. */
@@ -81,7 +82,8 @@ __attribute__((format(printf, 2, 0))) struct str str_vfmt(struct arena *arena, c
                                                           va_list args);
 
 /* Text that somebody else wrote, made fit to show: control bytes, line ends and terminal escapes
- * are written as \xNN, and what is longer than `bytes_max` is cut with "...". */
+ * are written as \xNN, what is invisible or turns the order of text around as \uNNNN, and what is
+ * longer than `bytes_max` is cut with "...". */
 struct str str_shown(struct arena *arena, struct str foreign, size_t bytes_max);
 
 /* A growing buffer in an arena. Zero-initialised but for `arena`. */

@@ -85,6 +85,8 @@ static void what_was_meant_is_near(void **state)
         { "a slip", "qdrnat", "ollama,qdrant", "qdrant" },
         { "two letters that changed places", "bd", "x,db", "db" },
         { "the nearest of two", "charts", "chars,chartz,chart", "chars" },
+        { "of equally near ones the first by the alphabet", "c-m-gpu99", "c-m-gpu02,c-m-gpu01", "c-m-gpu01" },
+        { "in whatever order they come", "c-m-gpu99", "c-m-gpu01,c-m-gpu02", "c-m-gpu01" },
         { "another case", "DB", "x,db", "db" },
         { "also of one letter", "A", "b,a", "a" },
         { "one letter resembles no other", "x", "a,b,ab", "" },
@@ -121,6 +123,12 @@ static void foreign_text_is_shown_without_harm(void **state)
         { "a terminal escape", STR_INIT("\x1b[31m"), 20, STR_INIT("\\x1b[31m") },
         { "a C1 control", STR_INIT("\xc2\x9b" "31m"), 20, STR_INIT("\\x9b31m") },
         { "DEL", STR_INIT("\x7f"), 20, STR_INIT("\\x7f") },
+        { "right to left", STR_INIT("a\xe2\x80\xae" "b"), 20, STR_INIT("a\\u202eb") },
+        { "a line separator", STR_INIT("a\xe2\x80\xa8" "b"), 20, STR_INIT("a\\u2028b") },
+        { "no width", STR_INIT("a\xe2\x80\x8b\xef\xbb\xbf"), 20, STR_INIT("a\\u200b\\ufeff") },
+        { "a tag", STR_INIT("\xf3\xa0\x81\x81"), 20, STR_INIT("\\ue0041") },
+        { "half a letter", STR_INIT("\xe2\x80"), 20, STR_INIT("\\xe2\\x80") },
+        { "a letter of three bytes", STR_INIT("\xe2\x82\xac" "\xe2\x82\xac"), 5, STR_INIT("\xe2\x82\xac...") },
         { "letters beyond ASCII", STR_INIT("\xc3\xa9"), 20, STR_INIT("\xc3\xa9") },
     };
 
