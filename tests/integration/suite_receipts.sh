@@ -2,6 +2,7 @@
 # suite_receipts.sh: what admission did not judge is not carried out, and nothing begins where its author may not deploy.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
+receipts=
 receipt=herd.suse.com/receipt
 clusters=clusters.management.cattle.io
 
@@ -117,6 +118,14 @@ is "$(receipt_of sneaked | jq -r .by)" "$(author_of sneaked)"
 ok k annotate stack mine "$receipt=wanted" --overwrite
 eventually field_is stack/mine '{.status.deployments[0].version}' 0.60.0
 eventually is_deployed mine
+
+row "a Stack that gets its name from the API server has its receipt all the same"
+create_named() { stack made | sed 's/^metadata: {name: made,/metadata: {generateName: made-,/' | k create -o name -f -; }
+ok create_named
+named=${out##*/}
+eventually is_deployed "$named"
+ok accepted "$named" True/Valid
+is "$(receipt_of "$named" | jq -r .by)" "$(author_of "$named")"
 
 row "hand-made reviews with a forged user store nothing, and what they answer is worth nothing to others"
 review() {
