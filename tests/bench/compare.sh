@@ -3,7 +3,7 @@
 # Where the peer cannot be built its columns are left out, and a line says why.
 #
 #   BENCH_ROUNDS   pairs for each figure (5)           BENCH_SECONDS  of each run of load (0.4)
-#   BENCH_MANY     reviews before the last look at memory (200000)
+#   BENCH_MANY     reviews before the last look at memory (30000)
 #   QUICK=1        one pair, short runs: to see that all of it still works
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,7 +12,7 @@ state=$(mktemp -d /var/tmp/herd-compare.XXXXXX)
 if [ "${QUICK:-}" = 1 ]; then
   rounds=1 seconds=0.05 many=500 starts=1
 else
-  rounds=${BENCH_ROUNDS:-5} seconds=${BENCH_SECONDS:-0.4} many=${BENCH_MANY:-200000} starts=$((2 * ${BENCH_ROUNDS:-5} + 1))
+  rounds=${BENCH_ROUNDS:-5} seconds=${BENCH_SECONDS:-0.4} many=${BENCH_MANY:-30000} starts=$((2 * ${BENCH_ROUNDS:-5} + 1))
 fi
 . lab/processes.sh
 . tests/bench/servers.sh
@@ -81,7 +81,8 @@ pairs() {
   done >"$file"
 }
 
-# Medians of what stands in a file of pairs; a ratio is the median of the pairs' ratios, the peer's figure over Herd's.
+# Medians of what stands in a file of pairs. A ratio is the median of the pairs' ratios, by how much Herd is better: the
+# peer's figure over Herd's, of rates the other way round.
 medians='
   function median(list,   n, parts, i, j, t) {
     n = split(list, parts, " ")
@@ -95,11 +96,14 @@ medians='
     ratio = median(ratios[row, column])
     return sprintf(" | %7s %7s %5s", shown(median(all[row, column, "herd"])), shown(median(all[row, column, "peer"])), shown(ratio))
   }
-  function take(server, row, round, column, value) {
+  function take(server, row, round, column, value,   better, worse) {
     all[row, column, server] = all[row, column, server] " " value
     of[row, column, round, server] = value
-    if ((row, column, round, "herd") in of && (row, column, round, "peer") in of && of[row, column, round, "herd"] > 0)
-      ratios[row, column] = ratios[row, column] " " of[row, column, round, "peer"] / of[row, column, round, "herd"]
+    if (!((row, column, round, "herd") in of && (row, column, round, "peer") in of)) return
+    better = column == "per_s" ? "herd" : "peer"
+    worse = column == "per_s" ? "peer" : "herd"
+    if (of[row, column, round, worse] > 0)
+      ratios[row, column] = ratios[row, column] " " of[row, column, round, better] / of[row, column, round, worse]
   }'
 
 # table FILE: a row for each review and number of connections, in the order of the runs.
@@ -170,7 +174,7 @@ while read -r review operation; do
   "$bin/bench-payload" "$review" "$operation" <examples/accepted/rag-inference-platform.yaml >"$state/$review-$operation.json"
 done < <(cut -d ' ' -f 2- <<<"$pinned_rows" | sort -u)
 echo "bytes of a review: $(cd "$state" && for file in *-*.json; do echo "${file%.json} $(wc -c <"$file")"; done | paste -sd ,)"
-echo "$rounds interleaved pairs of $seconds s each, medians; a ratio is the median of the pairs' (peer over Herd)"
+echo "$rounds interleaved pairs of $seconds s each, medians; a ratio says by how much Herd is better"
 
 place pinned
 for server in "${servers[@]}"; do serve "$server"; done
