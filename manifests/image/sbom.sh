@@ -2,7 +2,8 @@
 # sbom.sh ROOT PACKAGES VERSION CREATED ARCHITECTURE: the SPDX 2.3 document (JSON) of an unpacked image.
 #
 # PACKAGES has a line for each file of a Debian package: package, tab, file. Each becomes an SPDX file with its digests,
-# its package an SPDX package with version and licence; the programs are files of herd, which links them all.
+# its package an SPDX package with version and licence (licences.tsv: of the library itself, by SPDX's names); the programs
+# are files of herd, which links them all.
 set -euo pipefail
 export LC_ALL=C
 
@@ -29,7 +30,7 @@ put_package() {
       "downloadLocation": "NOASSERTION",
       "filesAnalyzed": false,
       "sourceInfo": "built from the Debian source package $source",
-      "licenseConcluded": "NOASSERTION",
+      "licenseConcluded": "${licence:-NOASSERTION}",
       "licenseDeclared": "${licence:-NOASSERTION}",
       "licenseComments": "The whole text is in the image at /usr/share/doc/$name/copyright",
       "copyrightText": "NOASSERTION",
