@@ -93,6 +93,23 @@ is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-controller
 is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-webhook").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
   "serve --in-cluster --allow-plain-http-repos --rule-severity=graph.cycle=warn"
 
+row "where it follows one namespace, the controller has the rights where Stacks are there and nowhere else, and no others"
+# rights FILE: "namespace group resource verb" of what the controller's Roles and ClusterRole grant.
+rights() {
+  jq -r 'select((.kind == "Role" or .kind == "ClusterRole") and (.metadata.name == "herd-controller" or .metadata.name == "herd-controller-stacks"))
+    | (.metadata.namespace // "*") as $n | .rules[] | (.resourceNames // ["-"])[] as $name | .apiGroups[] as $g | .resources[] as $r | .verbs[]
+    | "\($n) \($g) \($r) \(.) \($name)"' "$1" | sort
+}
+of_chart --set watchNamespace=team >"$state/got-more"
+rights "$state/got" >"$state/rights.all"
+rights "$state/got-more" >"$state/rights.team"
+beside='(stacks|stacks/status|policyreports|configmaps|events)'
+is "$(grep -E "^\* [^ ]* $beside " "$state/rights.team" || true)" ""
+is "$(grep '^team ' "$state/rights.team")" "$(grep -E "^\* [^ ]* $beside " "$state/rights.all" | sed 's/^\*/team/')"
+is "$(grep -vE '^team |^herd-system  events ' "$state/rights.team")" "$(grep -vE "^\* [^ ]* $beside " "$state/rights.all")"
+is "$(jq -c 'select(.kind == "RoleBinding" and .metadata.namespace == "team") | [.roleRef.name, .subjects[0].namespace, .subjects[0].name]' "$state/got-more")" \
+  '["herd-controller-stacks","herd-system","herd-controller"]'
+
 row "a configuration is the ConfigMap that both programs mount, as it was written, and they take it"
 printf '# ours\nrules:\n  targets.local: off # "here"\nallowPlainHttpRepos: true\n' >"$state/config.yaml"
 of_chart --set-file configuration="$state/config.yaml" >"$state/got-more"

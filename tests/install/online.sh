@@ -265,7 +265,7 @@ STEP
 chmod +x "$state/step.sh"
 uninstall() {
   local code=0
-  rm -rf "$state/step"
+  rm -rf "$state/step" "$state/steps.out"
   mkdir "$state/step"
   echo 0 >"$state/step/count"
   echo "${1:-none}" >"$state/step/cut"
@@ -295,8 +295,8 @@ ok no_dead_end
 ok kubectl get crd stacks.herd.suse.com
 is "$(kubectl get mutatingwebhookconfiguration,validatingwebhookconfiguration -o name | grep herd || true)" ""
 
-row "with certificates of its own (provider=own) the chart is all there is: its two programs, each as its ServiceAccount, do the rest"
-ok helm install herd "$chart" -n herd-system --wait --timeout 90s --set certificates.provider=own \
+row "with certificates of its own (provider=own) and one namespace the chart is all there is: its two programs, each as its ServiceAccount, do the rest"
+ok helm install herd "$chart" -n herd-system --wait --timeout 90s --set certificates.provider=own --set watchNamespace=default \
   --set rancher.url=https://127.0.0.1:1 --set rancher.token=token-a:b
 says_not Warning
 is "$(kubectl get certificates -A --no-headers 2>/dev/null | wc -l)" 0
