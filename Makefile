@@ -13,7 +13,7 @@ IN_TURN := mkdir -p build; flock -n build/lock true || echo 'another make builds
 SAY_SKIPPED = @grep -ohE '[a-z._-]+: skipped: .*' build/$(PRESET)/Testing/Temporary/LastTest.log | sort -u || true
 
 .PHONY: help deps build run demo test test-cluster test-night test-plants test-bare test-e2e lint bench fuzz sim coverage crds clean \
-	install-crds uninstall-crds deploy undeploy image docker-build docker-push
+	install-crds uninstall-crds deploy undeploy image audit-libraries docker-build docker-push
 
 help: ## List the habits
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -123,6 +123,9 @@ IMAGE_TAG = $(or $(TAG),$(shell awk '/herd VERSION/ { print $$3 }' CMakeLists.tx
 image: build ## An OCI image of both programs: build/image/herd.tar; needs no container engine
 	@bash manifests/image/hardening.sh $(RELEASE)/bin/herd-webhook $(RELEASE)/bin/herd-controller
 	@bash manifests/image/build.sh $(RELEASE)/bin build/image $(IMAGE_NAME) $(IMAGE_TAG)
+
+audit-libraries: image ## Name the libraries of the image with known holes: by a list, and by apt's security archive
+	@bash manifests/image/audit.sh build/image/herd.spdx.json
 
 docker-build: image ## The image, in the store of docker, podman or buildah (IMAGE= TAG=)
 	@bash manifests/image/engine.sh load build/image/herd.tar $(IMAGE_NAME):$(IMAGE_TAG)

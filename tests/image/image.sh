@@ -89,7 +89,7 @@ else
   case $out in *"--rancher-url is not set"*) ;; *) wrong "$out" ;; esac
 fi
 
-row "the SBOM names each file of a library with its digest, and a version for each package"
+row "the SBOM names each file of a library with its digest, and a version and a licence for each package"
 sbom=$root/usr/share/sbom/herd.spdx.json
 cmp "$sbom" "$state/one/herd.spdx.json" || wrong "the one inside differs"
 is "$(jq -r .spdxVersion "$sbom")" SPDX-2.3
@@ -99,9 +99,33 @@ while read -r file; do
     "$(sha256sum <"$root/$file" | cut -d' ' -f1)"
 done <"$state/files"
 is "$(jq '[.packages[] | select((.versionInfo | length) == 0)] | length' "$sbom")" 0
+is "$(jq -r '.packages[] | select(.licenseDeclared == "NOASSERTION" or .licenseConcluded == "NOASSERTION").name' "$sbom")" ""
 is "$(jq '([.packages[].SPDXID, .files[].SPDXID, .SPDXID]) as $ids | [.relationships[] | .spdxElementId, .relatedSpdxElement]
   | map(select(. as $id | $ids | index($id) | not)) | length' "$sbom")" 0
 is "$(jq '[.packages[].SPDXID, .files[].SPDXID] | length - (unique | length)' "$sbom")" 0
+
+row "a library with a known hole is named with the version that mends it, by the list and by apt"
+mkdir -p "$state/apt"
+printf '#!/bin/sh\n%s\n' 'cat "$APT_KNOWS"' >"$state/apt/apt-cache"
+chmod +x "$state/apt/apt-cache"
+: >"$state/nothing"
+# audit VERSION [APT-KNOWS]: as if every package came from that version of its source.
+audit() {
+  jq --arg v "$1" '(.packages[] | select(.sourceInfo) | .sourceInfo) |= (split(" ")[:-1] + [$v] | join(" "))' "$sbom" >"$state/audited.json"
+  APT_KNOWS=${2:-$state/nothing} PATH=$state/apt:$PATH bash "$source/manifests/image/audit.sh" "$state/audited.json" 2>&1
+}
+out=$(audit 9999:1) || wrong "$out"
+case $out in "0 known holes in "*" advisories, no security archive, for apt knows none here") ;; *) wrong "$out" ;; esac
+if out=$(audit 3.0.11-1~deb12u1); then wrong "an OpenSSL of 2023 has no hole"; fi
+case $out in *"libssl3 "*" has CVE-2023-5363, mended in openssl 3.0.11-1~deb12u2"*) ;; *) wrong "$out" ;; esac
+cat >"$state/madison" <<'APT'
+   libssl3 | 9999:2 | http://security.debian.org/debian-security bookworm-security/main amd64 Packages
+   libssl3 | 9999:1 | http://security.debian.org/debian-security bookworm-security/main amd64 Packages
+    zlib1g | 9999:3 | http://deb.debian.org/debian bookworm/main amd64 Packages
+APT
+if out=$(audit 9999:1 "$state/madison"); then wrong "what the archive has newer is no hole"; fi
+case $out in "libssl3 "*": Debian's security archive has 9999:2"*"1 known holes in "*) ;; *) wrong "$out" ;; esac
+if out=$(bash "$source/manifests/image/audit.sh" "$state/nothing" 2>&1); then wrong "nothing was looked at"; fi
 
 row "a program that lacks one of its protections is named with it; one that has them all is not"
 cat >"$state/probe.c" <<'C'
