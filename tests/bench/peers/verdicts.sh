@@ -15,8 +15,9 @@ make_certificates
 serve herd
 serve peer
 
-# The framework's decoder passes over fields that the types do not have; the CRD's schema refuses them before it is asked.
-schemas_own=' unknown-fields shape.unknown-field '
+# What the peer leaves out: fields that nobody knows, which the framework's decoder passes over and the CRD's schema refuses,
+# and ranges that no version is in, which its library of versions cannot tell.
+left_out=' unknown-fields shape.unknown-field shape.empty-range '
 
 # ask SERVER ROUTE REVIEW: its answer; what is no review at all is refused as a Status.
 ask() {
@@ -72,8 +73,9 @@ for file in examples/*.yaml examples/{accepted,defaulted,rejected,rules}/*.yaml;
   name=$(basename "$file" .yaml)
   # The first document counts; what a .out.yaml says is another example's answer.
   [ "$(sed -n 's/^kind: //p' "$file" | head -n 1)" = Stack ] || continue
-  [[ $name != *.out && $schemas_own != *" $name "* ]] || continue
+  [[ $name != *.out && $left_out != *" $name "* ]] || continue
   both_routes "$name" as-it-is "$file"
 done
 echo "$compared verdicts compared, $refused of them refusals: $different differ"
+[ "$different" = 0 ] || echo "Teach the peer the rule (tests/bench/peers/*.go), or name the example in left_out and say why." >&2
 [ "$different" = 0 ] && [ "$refused" -gt 20 ] && [ "$refused" -lt "$compared" ]
