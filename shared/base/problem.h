@@ -32,6 +32,8 @@ struct problem {
     struct str way_out; /* what to do; may be empty */
     enum severity severity;
     enum problem_cause cause;
+    struct str sum; /* of a finding about all that stands at the field (how many there are, what
+                     * they come to, what none of them is): what it is; else "" */
     bool excused;   /* it warns only, because it was so before */
     uint32_t order; /* in which it was found */
 };

@@ -233,7 +233,7 @@ static struct str shown(struct arena *arena, struct str foreign)
 
 static struct policy_fault fault(enum problem_cause cause, struct str message)
 {
-    return (struct policy_fault){ message, cause };
+    return (struct policy_fault){ .message = message, .cause = cause, .sum = STR("") };
 }
 
 static bool is_among(const struct policy_check *check, const struct policy_subject *subject,
@@ -325,9 +325,11 @@ static struct policy_amount amount_of(struct policy_subject *subject, enum polic
 static struct str bound_fault(const struct policy_subject *subject, const char *what,
                               struct str bound)
 {
-    const char *count = subject->value->kind == POLICY_VALUE_COUNT ? "has " : "";
+    const char *of_what = subject->value->kind == POLICY_VALUE_COUNT ? "the length "
+                          : subject->value->summed ? "the number of GPUs on one cluster "
+                                                   : "";
 
-    return str_fmt(subject->arena, "%s%.*s is %s, %.*s", count,
+    return str_fmt(subject->arena, "%s%.*s is %s, %.*s", of_what,
                    STR_ARG(shown(subject->arena, subject->value->text)), what, STR_ARG(bound));
 }
 

@@ -48,6 +48,7 @@ struct policy_subject {
  * for the caller. */
 struct policy_fault {
     struct str message;
+    struct str sum; /* as in struct problem */
     enum problem_cause cause;
 };
 bool policy_check_breaks(const struct policy_check *check, struct policy_subject *subject,

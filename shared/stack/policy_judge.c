@@ -107,6 +107,7 @@ static void tell(struct judging *j, const struct check_ref *ref, const struct po
                                  STR_ARG(policy->name)),
         .severity = policy->severity,
         .cause = fault->cause,
+        .sum = fault->sum,
     };
 
     problems_add(j->problems, problem);
@@ -139,6 +140,7 @@ static void look(void *context, const struct policy_value *value, const struct p
 
         words.of[POLICY_WORD_FIELD] = path_render(at, j->arena);
         words.of[POLICY_WORD_VALUE] = value->text;
+        fault.sum = value->summed ? str_fmt(j->arena, "sum %.*s", STR_ARG(value->text)) : STR("");
         if (value->chart)
             words.of[POLICY_WORD_CHART] = value->chart->name;
         tell(j, ref, &words, &fault);
@@ -160,7 +162,7 @@ static void check_required_chart(struct judging *j, const struct check_ref *ref,
 {
     const struct charts *charts = &j->stack->spec.charts;
     struct policy_words words = words_of(j, ref);
-    struct policy_fault fault = { .cause = CAUSE_VALUE_REQUIRED };
+    struct policy_fault fault = { .cause = CAUSE_VALUE_REQUIRED, .sum = STR("none") };
 
     for (uint32_t i = 0; i < charts->count; i++)
         if (policy_glob_matches(rule->required_chart, chart_in_repo(&charts->items[i])))

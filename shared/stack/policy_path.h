@@ -34,6 +34,7 @@ struct policy_value {
     } kind;
     struct str text;
     const struct chart *chart; /* that it belongs to, or NULL */
+    bool summed;               /* it is made of all that stands there */
 };
 
 /* What a rule may ask for at the end of a path. */

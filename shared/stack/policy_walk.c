@@ -24,7 +24,14 @@ static const struct policy_step *step_of(const struct walk *w, uint32_t at_step)
 static void tell(struct walk *w, enum policy_value_kind kind, struct str text,
                  const struct path *at)
 {
-    w->visit(w->context, &(struct policy_value){ kind, text, w->chart }, at);
+    struct policy_value value = {
+        .kind = kind,
+        .text = text,
+        .chart = w->chart,
+        .summed = kind == POLICY_VALUE_COUNT || w->path->computed,
+    };
+
+    w->visit(w->context, &value, at);
 }
 
 static void tell_count(struct walk *w, uint32_t count, const struct path *at)

@@ -2,8 +2,9 @@
  *
  * A stricter Herd must not lock a Stack that runs. So on an update the stored Stack is judged too,
  * and what was wrong with it already only warns: a finding of one rule, in one words, about the
- * same field with the same value. Each old finding excuses one new one. If neither spec nor labels
- * changed, nothing of the spec is refused: such an update only touches other metadata. */
+ * same field with the same value, or the same sum of all that stands there. Each old finding
+ * excuses one new one. If neither spec nor labels changed, nothing of the spec is refused: such an
+ * update only touches other metadata. */
 #include "stack/validate_areas.h"
 
 #include "base/map.h"
@@ -144,14 +145,22 @@ static struct map *index_old(const struct stack *old, const struct problems *pro
     return index;
 }
 
+/* What stands there is as it was, as far as the finding is about it. */
+static bool is_as_before(const struct stack *stack, const struct problem *problem,
+                         const struct stack *old, const struct problem *before)
+{
+    return problem->sum.len
+               ? str_eq(problem->sum, before->sum)
+               : json_equal(value_at(stack, problem->field), value_at(old, before->field));
+}
+
 static bool is_excused(const struct stack *stack, const struct problem *problem,
                        const struct stack *old, struct map *index, struct arena *arena)
 {
     struct str key = identity(stack, problem, arena);
     struct old_finding *before = map_get(index, key);
 
-    if (!before || !json_equal(value_at(stack, problem->field),
-                               value_at(old, before->problem->field)))
+    if (!before || !is_as_before(stack, problem, old, before->problem))
         return false;
     map_put(index, key, before->next);
     return true;

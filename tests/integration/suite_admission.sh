@@ -226,12 +226,11 @@ ok k apply -f "$state/later.yaml"
 
 row "without a webhook metadata is written on, but not what policies go by, and not what only the webhook may write"
 end webhook
-ok k annotate stack rag-inference note=a
 ok k patch stack rag-inference --type=merge -p '{"metadata":{"finalizers":["example.com/held"]}}'
 ok k patch stack rag-inference --type=merge -p '{"metadata":{"finalizers":null}}'
 for forged in 'annotate stack rag-inference herd.suse.com/last-applied-by=somebody' \
   'annotate stack rag-inference herd.suse.com/last-applied-by-' 'label stack rag-inference herd.suse.com/env=dev' \
-  'label stack rag-inference herd.suse.com/env-' 'label stack rag-inference team=a'; do
+  'label stack rag-inference herd.suse.com/env-' 'label stack rag-inference team=a' 'annotate stack rag-inference note=a'; do
   read -ra words <<<"$forged"
   refused k "${words[@]}" --overwrite
   says 'failed calling webhook "mutate.stacks.herd.suse.com"'

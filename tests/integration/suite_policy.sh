@@ -74,6 +74,23 @@ refused k label stack labelled tier=gold
 says "spec.drift: 'Detect' is not allowed; only Correct (policy by-label)"
 ok k label stack labelled tier=silver
 
+row "an annotation that a policy asks for is judged as a label is, and a missing chart locks no Stack that runs"
+policy by-note Deny '{namespaces: [default]}' '{name: note, field: "metadata.annotations[note]", presence: Required}' >"$state/note.yaml"
+ok k annotate stack labelled note=a
+ok k apply -f "$state/note.yaml"
+eventually answers "(policy by-note)"
+refused k annotate stack labelled note-
+says "metadata.annotations[note]: is required (policy by-note)"
+ok k annotate stack labelled note=b --overwrite
+ok k delete -f "$state/note.yaml"
+policy by-chart Deny '{namespaces: [default]}' '{name: chart, requiredChart: neuvector}' >"$state/chart.yaml"
+ok k apply -f "$state/chart.yaml"
+eventually answers "(policy by-chart)"
+ok k patch stack labelled --type=json -p '[{"op": "replace", "path": "/spec/charts/0/version", "value": "0.60.0"}]'
+says "there is no chart 'neuvector', which is required (policy by-chart)"
+ok k delete -f "$state/chart.yaml"
+eventually answers_not "(policy by-chart)"
+
 row "Warn lets pass and says so, Audit says nothing"
 for action in Warn Audit; do
   sed "s/action: Deny/action: $action/" "$state/label.yaml" | k apply -f - >/dev/null

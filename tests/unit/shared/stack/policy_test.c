@@ -159,7 +159,7 @@ static const struct {
     { "thresholds that are weakened", FIELD("spec.securityProfile.thresholds.critical", "minimum: 0, maximum: 0"),
       "env: prod, targets: {clusterIds: [c-1]}, securityProfile: {thresholds: {critical: -1}}, charts: [{name: db, repo: 'https://a.io', version: 1.0.0}]",
       "!policy/p/r spec.securityProfile.thresholds.critical", "-1 is below the least, 0" },
-    { "how many charts", FIELD("spec.charts", "maximum: 1"), NULL, "!policy/p/r spec.charts", "has 2 is above" },
+    { "how many charts", FIELD("spec.charts", "maximum: 1"), NULL, "!policy/p/r spec.charts", "the length 2 is above" },
     { "a label that is required", FIELD("metadata.labels[team]", "presence: Required"), NULL, "!policy/p/r metadata.labels[team]", "is required" },
     { "a label that is there", FIELD("metadata.labels[tier]", "presence: Required, allow: [gold]"), NULL, "", NULL },
     { "what is absent is asked for nothing", FIELD("metadata.labels[team]", "allow: [a]"), NULL, "", NULL },
@@ -298,6 +298,44 @@ static void a_new_policy_does_not_lock_a_stack_that_runs(void **state)
                         "policy/p/env spec.env"));
 }
 
+/* What is found of all that stands at a place, and of no value there: touched only if the sum is another. */
+#define ONE_CHART(name, values)                                                                    \
+    "{name: " name ", repo: 'https://a.example.com', version: 1.0.0, namespace: ns, values: {inline: {" values "}}}"
+#define SUMMED(a, b, rest) "charts: [" a ", " b "], targets: {clusterIds: [c-1]}" rest
+#define ASKS(count) "resources: {limits: {nvidia.com/gpu: " count "}}"
+#define TWO_CHARTS SUMMED(ONE_CHART("a", ASKS("4")), ONE_CHART("b", "x: 1"), "")
+static const struct {
+    const char *says, *rule, *before, *after;
+    bool allowed;
+} sums[] = {
+    { "a chart that was not there before, either", "requiredChart: neuvector", TWO_CHARTS, SUMMED(ONE_CHART("a", ASKS("4")), ONE_CHART("b", "x: 2"), ""), true },
+    { "another one that is not there, either", "requiredChart: neuvector", TWO_CHARTS, SUMMED(ONE_CHART("a", ASKS("4")), ONE_CHART("c", "x: 1"), ""), true },
+    { "one that was there, and is no more", "requiredChart: b", TWO_CHARTS, SUMMED(ONE_CHART("a", ASKS("4")), ONE_CHART("c", "x: 1"), ""), false },
+    { "as many as before", "field: spec.charts, maximum: 1", TWO_CHARTS, SUMMED(ONE_CHART("a", ASKS("4")), ONE_CHART("b", "x: 2"), ""), true },
+    { "as many GPUs as before", "field: computed.gpus, maximum: 1", TWO_CHARTS, SUMMED(ONE_CHART("a", ASKS("4")), ONE_CHART("b", "x: 2"), ""), true },
+    { "more GPUs than before", "field: computed.gpus, maximum: 1", TWO_CHARTS, SUMMED(ONE_CHART("a", ASKS("8")), ONE_CHART("b", "x: 1"), ""), false },
+    { "more, whatever the policy's words", "field: computed.gpus, maximum: 1, message: too many", TWO_CHARTS, SUMMED(ONE_CHART("a", ASKS("8")), ONE_CHART("b", "x: 1"), ""), false },
+    { "an edge of the chart that was touched elsewhere", "requiredDependency: a", TWO_CHARTS, SUMMED(ONE_CHART("a", ASKS("4")), ONE_CHART("b", "x: 2"), ""), true },
+    { "a pause", "field: computed.gpus, maximum: 1", TWO_CHARTS, TWO_CHARTS ", paused: true", true },
+};
+
+static void a_sum_excuses_the_same_sum(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        const char *rules = str_z(arena, str_fmt(arena, "rules: [{name: r, %s}]", sums[i].rule));
+        AUTO(policy_set_unref) struct policy_set *set = set_of(arena, "p", rules);
+        struct json none = { NULL, 0 };
+        struct json before = labelled(arena, "", sums[i].before);
+        struct verdict verdict = judge(arena, set, labelled(arena, "", sums[i].after), before);
+
+        rows_expect(sums[i].says, verdict.allowed == sums[i].allowed, str_z(arena, findings_text(arena, &verdict.problems)));
+        verdict = judge(arena, set, labelled(arena, "", sums[i].after), none);
+        rows_expect(sums[i].says, !verdict.allowed, "refused of a new Stack");
+    }
+}
+
 static void a_label_that_makes_a_policy_apply_is_judged(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -363,6 +401,7 @@ int main(void)
         cmocka_unit_test(finds_what_a_stack_breaks),
         cmocka_unit_test(audit_is_told_to_nobody),
         cmocka_unit_test(a_new_policy_does_not_lock_a_stack_that_runs),
+        cmocka_unit_test(a_sum_excuses_the_same_sum),
         cmocka_unit_test(a_label_that_makes_a_policy_apply_is_judged),
         cmocka_unit_test(a_set_is_in_order_and_knows_what_it_asks),
         cmocka_unit_test(one_rule_does_not_fill_the_answer),
