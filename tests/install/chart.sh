@@ -29,7 +29,7 @@ of_folders() {
   local folder
   : >"$state/folders.yaml"
   for folder in "$@"; do
-    kubectl kustomize "$folder" >>"$state/folders.yaml" 2>"$state/kustomize.log" || {
+    kubectl kustomize "$folder" >>"$state/folders.yaml" 2>"$state/kustomize.log" && [ ! -s "$state/kustomize.log" ] || {
       cat "$state/kustomize.log" >&2
       return 1
     }
