@@ -8,6 +8,9 @@
 
 struct inventory;
 
+/* Rancher's name for the cluster that it runs on itself. */
+#define LOCAL_CLUSTER STR("local")
+
 struct fact_cluster {
     struct str id;
     struct str display_name;

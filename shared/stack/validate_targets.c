@@ -18,7 +18,7 @@ static void check_id(struct str id, const struct path *at, struct findings *find
     if (wrong)
         finding_add(findings, RULE_TARGETS_CLUSTER_ID, CAUSE_VALUE_INVALID, at, STR(""),
                     "'%.*s' is no cluster id: it %s", STR_ARG(finding_shown(findings, id)), wrong);
-    else if (str_eq(id, STR("local")))
+    else if (str_eq(id, LOCAL_CLUSTER))
         finding_add(findings, RULE_TARGETS_LOCAL, CAUSE_FORBIDDEN, at, STR(""),
                     "'local' is the cluster that Rancher itself runs on");
 }

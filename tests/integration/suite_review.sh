@@ -282,6 +282,8 @@ says "examples/rules/gpu.fit.yaml:18:22: error: spec.charts[1].values.inline.res
 says "the Stack asks each cluster for 12 nvidia.com/gpu; c-m-gpu01 has 8"
 ends 0 -i "$clusters" examples/rules/targets.unknown-cluster.yaml
 says "did you mean c-m-gpu01?"
+ends 0 --rule-severity targets.local=off -i "$clusters" examples/rules/targets.local.yaml # no inventory is written for it
+is "$out" "1 file, 1 Stack: 0 errors, 0 warnings"
 ends 0 --test examples/inventory
 ends 2 --inventory "$state/none" examples/test-stack.yaml
 ends 2 --inventory examples/accepted examples/test-stack.yaml

@@ -38,15 +38,26 @@ static void check(struct loading *loading, const struct object *object)
 static struct fact_cluster cluster_of(struct arena *arena, const struct object *object)
 {
     struct inventory *inventory = arena_new(arena, struct inventory);
+    struct str id = json_str(json_walk(object->json, "metadata", "name", NULL));
 
     *inventory = inventory_read(arena, object->json);
     return (struct fact_cluster){
-        .id = json_str(json_walk(object->json, "metadata", "name", NULL)),
+        .id = id,
         .display_name = inventory->display_name,
         .labels = inventory->labels,
         .ready = inventory->ready,
+        .internal = str_eq(id, LOCAL_CLUSTER),
         .inventory = inventory,
     };
+}
+
+/* Of Rancher's own cluster no inventory is written, and every Rancher has it. */
+static void add_local(struct fact_clusters *clusters)
+{
+    for (uint32_t i = 0; i < clusters->count; i++)
+        if (clusters->items[i].internal)
+            return;
+    fact_clusters_push(clusters, (struct fact_cluster){ .id = LOCAL_CLUSTER, .internal = true });
 }
 
 int clusters_load(struct arena *arena, const struct input_files *files,
@@ -63,6 +74,7 @@ int clusters_load(struct arena *arena, const struct input_files *files,
     }
     for (uint32_t i = 0; i < l.objects.count; i++)
         fact_clusters_push(&clusters, cluster_of(arena, &l.objects.items[i]));
+    add_local(&clusters);
     *ret_clusters = clusters;
     return 0;
 }

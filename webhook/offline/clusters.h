@@ -5,8 +5,9 @@
 #include "stack/facts.h"
 #include "webhook/offline/input.h"
 
-/* All of them, in the arena; or -1, and in `ret_wrong` a line for each thing that is wrong with the
- * files, with its place first. Objects of other kinds are passed over. */
+/* All of them and Rancher's own, `local`, in the arena; or -1, and in `ret_wrong` a line for each
+ * thing that is wrong with the files, with its place first. Objects of other kinds are passed
+ * over. */
 int clusters_load(struct arena *arena, const struct input_files *files,
                   struct fact_clusters *ret_clusters, struct str_list *ret_wrong);
 

@@ -39,7 +39,7 @@ static struct str told(struct arena *arena, const struct fact_clusters *clusters
     const struct fact_cluster *cluster = &clusters->items[0];
     const struct inventory_figures *figures = inventory_find(cluster->inventory, STR("nvidia.com/gpu"));
 
-    rows_expect_int("one cluster", clusters->count, 1);
+    rows_expect_int("one cluster, and Rancher's own", clusters->count, 2);
     return cluster->inventory->known
                ? str_fmt(arena, "%.*s%s %lld", STR_ARG(cluster->id), cluster->ready ? " ready" : "",
                          figures ? (long long)figures->allocatable : 0)
@@ -62,10 +62,38 @@ static void all_or_none_are_taken(void **state)
     }
 }
 
+static const struct {
+    const char *says, *text, *want; /* each cluster, "(internal)" behind Rancher's own */
+} own_rows[] = {
+    { "Rancher's own is there although no inventory is", HEAD, "c-1 local(internal)" },
+    { "one of Rancher's own is no cluster that a selector picks",
+      "apiVersion: herd.suse.com/v1\nkind: ClusterInventory\nmetadata: {name: local}\n", "local(internal)" },
+};
+
+static void rancher_s_own_is_known(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(own_rows) / sizeof(own_rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct input_files files = input_files_new(arena, 1);
+        struct strbuf got = strbuf_new(arena, 64);
+        struct fact_clusters clusters = { 0 };
+        struct str_list wrong;
+
+        input_files_push(&files, (struct input_file){ .name = STR("in.yaml"), .bytes = str_of(own_rows[i].text) });
+        rows_expect_int(own_rows[i].says, clusters_load(arena, &files, &clusters, &wrong), 0);
+        for (uint32_t k = 0; k < clusters.count; k++)
+            strbuf_fmt(&got, "%s%.*s%s", k ? " " : "", STR_ARG(clusters.items[k].id),
+                       clusters.items[k].internal ? "(internal)" : "");
+        rows_expect_str(own_rows[i].says, strbuf_str(&got), str_of(own_rows[i].want));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_or_none_are_taken),
+        cmocka_unit_test(rancher_s_own_is_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
