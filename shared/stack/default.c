@@ -207,7 +207,7 @@ static void default_charts(struct defaulting *d, struct charts *charts, const st
     }
 }
 
-static bool is_guarded(struct str env)
+bool env_is_guarded(struct str env)
 {
     for (uint32_t i = 0; i < sizeof(guarded_envs) / sizeof(guarded_envs[0]); i++)
         if (str_eq(env, guarded_envs[i]))
@@ -220,7 +220,7 @@ static void default_toggle(struct defaulting *d, struct stack_spec *spec, uint32
 {
     if (STACK_GIVEN(spec, row))
         return;
-    *toggle = is_guarded(spec->env) ? TOGGLE_ENABLED : TOGGLE_DISABLED;
+    *toggle = env_is_guarded(spec->env) ? TOGGLE_ENABLED : TOGGLE_DISABLED;
     spec->given |= 1ULL << row;
     patch_str(d, at, fields_of_stack_spec.rows[row].json,
               field_word_name(&words_of_toggle, *toggle));

@@ -15,6 +15,9 @@
 const struct stack *stack_default(struct arena *arena, const struct stack *stack,
                                   struct str *ret_patch);
 
+/* Whether security and observability are on there unless the author says otherwise. */
+bool env_is_guarded(struct str env);
+
 /* Of a defaulted chart. 0 if it is not a duration (validate says so). */
 int64_t chart_timeout_ms(const struct chart *chart);
 

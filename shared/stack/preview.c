@@ -305,9 +305,34 @@ static void tell_text(struct telling *t, struct str text)
     say(t, &line);
 }
 
+/* A default that followed from env is the Stack's own value since, and stays it. */
+static void tell_kept_toggle(struct telling *t, const char *field, enum toggle before,
+                             enum toggle after)
+{
+    const struct stack_spec *spec = &t->p->stack->spec;
+
+    if (before == TOGGLE_DISABLED && after == TOGGLE_DISABLED)
+        tell_text(t, str_fmt(t->p->arena,
+                             "spec.%s stays disabled, though a new Stack in %.*s has it enabled; "
+                             "write %s: enabled into the Stack",
+                             field, STR_ARG(str_shown(t->p->arena, spec->env, 63)), field));
+}
+
+static void tell_kept_toggles(struct telling *t)
+{
+    const struct stack_spec *now = &t->p->stack->spec;
+    const struct stack_spec *old = t->p->old ? &t->p->old->spec : NULL;
+
+    if (!old || env_is_guarded(old->env) || !env_is_guarded(now->env))
+        return;
+    tell_kept_toggle(t, "security", old->security, now->security);
+    tell_kept_toggle(t, "observability", old->observability, now->observability);
+}
+
 static void tell_all(struct telling *t)
 {
     uint32_t told;
+    bool goes_on = t->p->old && t->p->old->spec.paused && !t->p->stack->spec.paused;
 
     tell_clusters(t);
     tell_charts(t);
@@ -317,11 +342,14 @@ static void tell_all(struct telling *t)
         tell_rollout(t);
         tell_waiting(t);
     }
+    tell_kept_toggles(t);
     if (told && t->p->stack->spec.paused)
         tell_text(t, STR("nothing of this is done while spec.paused is true"));
+    if (goes_on)
+        tell_text(t, STR("what was changed while spec.paused was true is done now, too"));
     if (t->full && !t->p->facts->clusters_known)
         tell_text(t, STR("the clusters are not known to the webhook"));
-    else if (t->full && !told && t->p->old)
+    else if (t->full && !told && t->p->old && !goes_on)
         tell_text(t, STR("no release changes"));
 }
 

@@ -3,7 +3,8 @@
  * Told with every change that is let in: kubectl shows it as warnings, so it must earn its place.
  * What somebody wants to see each time is what the manifest does not say: which clusters that is
  * today, which come and go, and what happens to releases that run. So that much is told always, in
- * at most two lines and a third if the Stack is paused, and nothing where no release changes.
+ * at most two lines, a third if the Stack is paused or goes on, and two more where env now asks for
+ * what stays switched off; and nothing where no release changes.
  * Whoever asks for a dry run asks what would happen, and is told all: each change with its
  * clusters, the order of charts, the waves, what it waits for, and what is not known.
  *
