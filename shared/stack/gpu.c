@@ -1,6 +1,7 @@
 /* gpu.c: finding GPU requests in values that nobody but the chart understands. */
 #include "stack/gpu.h"
 
+#include "base/map.h"
 #include "kube/names.h"
 #include "text/quantity.h"
 
@@ -123,9 +124,34 @@ bool gpu_is_demanded(const struct label_selector *selector)
 
 struct walk {
     struct findings *findings;
-    struct str field; /* of the first request */
-    uint32_t vendors;
+    struct gpu_requests found;
 };
+
+static void keep_first(struct str *field, struct str another)
+{
+    if (!field->len || str_cmp(another, *field) < 0)
+        *field = another;
+}
+
+static void note_request(struct walk *w, struct str resource, uint32_t vendors, struct str field)
+{
+    struct arena *arena = w->findings->arena;
+    struct str *place;
+
+    if (!w->found.fields)
+        w->found.fields = map_new(arena, 4);
+    place = map_get(w->found.fields, resource);
+    if (!place) {
+        place = arena_new(arena, struct str);
+        *place = STR("");
+        map_put(w->found.fields, resource, place);
+    }
+    keep_first(place, field);
+    w->found.vendors |= vendors;
+    for (int vendor = 0; vendor < GPU_VENDOR_COUNT; vendor++)
+        if (vendors >> vendor & 1)
+            keep_first(&w->found.field_of[vendor], field);
+}
 
 /* A key that would read as more than one field is shown in brackets. */
 static struct path key_path(const struct path *up, struct str key)
@@ -171,9 +197,7 @@ static void check_map(struct walk *w, struct json map, const struct path *at)
 
         if (!vendor || json_is(it.value, JSON_NULL))
             continue; /* null deletes what a reference said */
-        w->vendors |= vendor;
-        if (!w->field.len)
-            w->field = path_render(&here, w->findings->arena);
+        note_request(w, it.key, vendor, path_render(&here, w->findings->arena));
         if (is_too_large(it.value))
             finding_add(w->findings, RULE_GPU_QUANTITY, CAUSE_VALUE_INVALID, &here,
                         STR("ask for as many as one machine has"),
@@ -242,17 +266,32 @@ static void walk_value(struct walk *w, struct json value, const struct path *at)
         check_map(w, it.value, &here);
         walk_value(w, it.value, &here);
     }
-    if (w->vendors && requests.index)
+    if (w->found.vendors && requests.index)
         check_pair(w, requests, limits, at);
 }
 
-uint32_t gpu_requests(struct json values, const struct path *at, struct findings *findings,
-                      struct str *ret_field)
+void gpu_requests_add(struct gpu_requests *requests, struct json values, const struct path *at,
+                      struct findings *findings)
 {
     struct walk w = { .findings = findings };
 
     walk_value(&w, values, at);
-    if (w.vendors)
-        *ret_field = w.field;
-    return w.vendors;
+    if (!w.found.fields)
+        return;
+    for (int vendor = 0; vendor < GPU_VENDOR_COUNT; vendor++)
+        if (!requests->field_of[vendor].len)
+            requests->field_of[vendor] = w.found.field_of[vendor];
+    for (uint32_t i = 0; requests->fields && i < map_count(w.found.fields); i++)
+        if (!map_get(requests->fields, map_key(w.found.fields, i)))
+            map_put(requests->fields, map_key(w.found.fields, i), map_value(w.found.fields, i));
+    if (!requests->fields)
+        requests->fields = w.found.fields;
+    requests->vendors |= w.found.vendors;
+}
+
+struct str gpu_requests_field(const struct gpu_requests *requests, struct str resource)
+{
+    const struct str *field = requests->fields ? map_get(requests->fields, resource) : NULL;
+
+    return field ? *field : STR("");
 }

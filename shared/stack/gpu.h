@@ -32,9 +32,18 @@ uint32_t gpu_of_chart(const struct chart *chart); /* that it provides */
 /* Whether a selector lets only clusters with GPUs pass. */
 bool gpu_is_demanded(const struct label_selector *selector);
 
-/* Vendors that `values` (an object or absent, at `at`) asks for; what is wrong with how it asks
- * goes to `findings`. `ret_field` gets the rendered place of the first request, if there is one. */
-uint32_t gpu_requests(struct json values, const struct path *at, struct findings *findings,
-                      struct str *ret_field);
+/* What values ask for, and where: of several places the first by the alphabet, for an API server
+ * sorts what an author wrote in another order. Zeroed, nothing. */
+struct gpu_requests {
+    uint32_t vendors;
+    struct str field_of[GPU_VENDOR_COUNT];
+    struct map *fields; /* by resource -> struct str */
+};
+/* Add what `values` (an object or absent, at `at`) asks for; what is wrong with how it asks goes to
+ * `findings`. What was there keeps its place. */
+void gpu_requests_add(struct gpu_requests *requests, struct json values, const struct path *at,
+                      struct findings *findings);
+/* "" if it is not asked for. */
+struct str gpu_requests_field(const struct gpu_requests *requests, struct str resource);
 
 #endif

@@ -26,8 +26,8 @@ struct gpu_telling gpu_telling_new(struct arena *arena);
 void gpu_tell(struct gpu_telling *telling, struct str what);
 struct str gpu_told(struct gpu_telling *telling);
 
-/* What each chart asks for first, for findings about all of the Stack. */
-typedef struct str gpu_field_of(void *context, uint32_t chart);
+/* Where the chart asks for the resource. */
+typedef struct str gpu_field_of(void *context, uint32_t chart, struct str resource);
 
 /* Whether what the Stack asks for fits: gpu.fit, gpu.busy, gpu.unknown. `provides`: the vendors
  * that the Stack itself brings. `clusters` as gpu_clusters gave them. */

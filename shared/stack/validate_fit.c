@@ -22,7 +22,7 @@ struct fit {
     gpu_field_of *field_of;
     void *context;
     struct gpu_telling unknown;
-    uint32_t unknown_chart; /* the first that asks there */
+    const struct gpu_ask *unknown_ask; /* the first there */
 };
 
 /* --- one resource on one cluster --- */
@@ -130,9 +130,11 @@ static void judge_on(struct fit *f, const struct gpu_ask *ask, const struct fact
 
 /* --- findings --- */
 
-static void add(struct fit *f, enum rule_id rule, uint32_t chart, struct str message)
+static void add(struct fit *f, enum rule_id rule, uint32_t chart, struct str resource,
+                struct str message)
 {
-    struct path at = path_field(NULL, f->field_of(f->context, chart));
+    /* The place is rendered already: a path of one link carries it as it is. */
+    struct path at = path_field(NULL, f->field_of(f->context, chart, resource));
 
     finding_add(f->findings, rule, CAUSE_VALUE_INVALID, &at, STR(""), "%.*s", STR_ARG(message));
 }
@@ -142,15 +144,15 @@ static void tell_ask(struct fit *f, const struct gpu_ask *ask, struct fit_tellin
     struct str resource = finding_shown(f->findings, ask->resource);
 
     if (tell->total.count)
-        add(f, RULE_GPU_FIT, ask->chart,
+        add(f, RULE_GPU_FIT, ask->chart, ask->resource,
             str_fmt(f->arena, "the Stack asks each cluster for %lld %.*s; %.*s",
                     (long long)ask->total, STR_ARG(resource), STR_ARG(gpu_told(&tell->total))));
     if (tell->pod.count)
-        add(f, RULE_GPU_FIT, ask->pod_chart,
+        add(f, RULE_GPU_FIT, ask->pod_chart, ask->resource,
             str_fmt(f->arena, "one pod asks for %lld %.*s, and no node %.*s", (long long)ask->pod,
                     STR_ARG(resource), STR_ARG(gpu_told(&tell->pod))));
     if (tell->busy.count)
-        add(f, RULE_GPU_BUSY, ask->chart,
+        add(f, RULE_GPU_BUSY, ask->chart, ask->resource,
             str_fmt(f->arena, "the Stack asks each cluster for %lld %.*s; %.*s",
                     (long long)ask->total, STR_ARG(resource), STR_ARG(gpu_told(&tell->busy))));
 }
@@ -162,7 +164,7 @@ static void note_unknown(struct fit *f, const struct gpu_asks *asks,
     struct str id = finding_shown(f->findings, cluster->id);
 
     if (!f->unknown.count)
-        f->unknown_chart = asks->items[0].chart;
+        f->unknown_ask = &asks->items[0];
     gpu_tell(&f->unknown, why.len ? str_fmt(f->arena, "%.*s (%.*s)", STR_ARG(id),
                                             STR_ARG(finding_shown(f->findings, why)))
                                   : id);
@@ -226,7 +228,7 @@ void validate_fit(const struct stack *stack, const struct facts *facts,
     for (uint32_t i = 0; i < groups.count; i++)
         judge_group(&f, &groups.items[i], clusters);
     if (f.unknown.count)
-        add(&f, RULE_GPU_UNKNOWN, f.unknown_chart,
+        add(&f, RULE_GPU_UNKNOWN, f.unknown_ask->chart, f.unknown_ask->resource,
             str_fmt(f.arena, "what GPUs there are is not known today of %.*s",
                     STR_ARG(gpu_told(&f.unknown))));
 }

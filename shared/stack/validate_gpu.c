@@ -10,10 +10,9 @@
 #include "stack/gpu_offer.h"
 
 struct gpu_chart {
-    uint32_t needs;    /* vendors */
-    uint32_t provides;
+    struct gpu_requests asks;
+    uint32_t provides; /* vendors */
     uint32_t awaits;   /* a provider of these, directly or not */
-    struct str field;  /* where it needs them first */
 };
 
 /* Which charts wait, however indirectly, for one that provides what. */
@@ -48,15 +47,10 @@ static void add_override_needs(const struct stack_spec *spec, struct gpu_chart *
             struct path item = path_index(&charts_at, k);
             struct path values = path_field(&item, STR("values"));
             struct gpu_chart *chart = map_get(names, list->items[k].name);
-            struct gpu_chart nobody = { 0 };
-            struct str field = STR("");
-            uint32_t needs = gpu_requests(list->items[k].values, &values, findings, &field);
+            struct gpu_requests nobody = { 0 }; /* told by shape */
 
-            if (!chart)
-                chart = &nobody; /* told by shape */
-            if (needs && !chart->needs)
-                chart->field = field;
-            chart->needs |= needs;
+            gpu_requests_add(chart ? &chart->asks : &nobody, list->items[k].values, &values,
+                             findings);
         }
     }
 }
@@ -73,8 +67,8 @@ static struct gpu_chart *survey(const struct stack_spec *spec, const struct path
         struct path inline_at = path_field(&values, STR("inline"));
 
         charts[i].provides = gpu_of_chart(&spec->charts.items[i]);
-        charts[i].needs = gpu_requests(spec->charts.items[i].values.inline_, &inline_at, findings,
-                                       &charts[i].field);
+        gpu_requests_add(&charts[i].asks, spec->charts.items[i].values.inline_, &inline_at,
+                         findings);
     }
     add_override_needs(spec, charts, at, findings);
     return charts;
@@ -96,7 +90,7 @@ static void check_offer(struct gpu_chart chart, struct str name, enum gpu_vendor
 {
     struct gpu_telling without = gpu_telling_new(findings->arena);
     /* The place is rendered already: a path of one link carries it as it is. */
-    struct path at = path_field(NULL, chart.field);
+    struct path at = path_field(NULL, chart.asks.field_of[vendor]);
     bool unknown = clusters->count == 0;
 
     for (uint32_t i = 0; i < clusters->count; i++) {
@@ -155,7 +149,7 @@ static void check_demand(const struct stack_spec *spec, const struct gpu_chart *
     for (uint32_t i = 0; i < spec->charts.count; i++) {
         const struct chart_values *values = &spec->charts.items[i].values;
 
-        if (charts[i].needs || charts[i].provides)
+        if (charts[i].asks.vendors || charts[i].provides)
             return;
         unseen = unseen || values->config_map_refs.count || values->secret_refs.count;
     }
@@ -165,9 +159,9 @@ static void check_demand(const struct stack_spec *spec, const struct gpu_chart *
                        : "demands clusters with GPUs, but no chart requests or provides one");
 }
 
-static struct str field_of(void *context, uint32_t chart)
+static struct str field_of(void *context, uint32_t chart, struct str resource)
 {
-    return ((const struct gpu_chart *)context)[chart].field;
+    return gpu_requests_field(&((const struct gpu_chart *)context)[chart].asks, resource);
 }
 
 /* The clusters, only for a Stack that asks something of them. */
@@ -180,14 +174,14 @@ static void check_needs(const struct stack *stack, const struct facts *facts,
     uint32_t provides = 0;
 
     for (uint32_t i = 0; i < spec->charts.count; i++) {
-        needs |= charts[i].needs;
+        needs |= charts[i].asks.vendors;
         provides |= charts[i].provides;
     }
     if (!needs)
         return;
     clusters = gpu_clusters(findings->arena, stack, facts);
     for (uint32_t i = 0; i < spec->charts.count; i++) {
-        uint32_t open = charts[i].needs & ~(charts[i].provides | charts[i].awaits);
+        uint32_t open = charts[i].asks.vendors & ~(charts[i].provides | charts[i].awaits);
 
         for (int vendor = 0; open >> vendor; vendor++)
             if (open >> vendor & 1)

@@ -84,7 +84,7 @@ static const struct row {
       NULL, "!gpu.fit " AT, NULL },
     { "an inventory that knows nothing", IDS("\"c-far\""), ASKS("1"), NULL, "gpu.no-provider " AT "; gpu.unknown " AT, NULL },
     { "one that is not there is told once", IDS("\"c-new\",\"c-far\",\"c-big\""), CHART("gpu-operator", VALUES("{\"limits\":{\"nvidia.com/gpu\":1,\"amd.com/gpu\":1}}")), NULL,
-      "gpu.no-provider spec.charts[0].values.inline.limits[nvidia.com/gpu]; gpu.unknown spec.charts[0].values.inline.limits[nvidia.com/gpu]", NULL },
+      "gpu.no-provider spec.charts[0].values.inline.limits[amd.com/gpu]; gpu.unknown spec.charts[0].values.inline.limits[amd.com/gpu]", NULL },
     { "a Stack that asks for none hears of none", IDS("\"c-far\",\"c-plain\""), CHART("db", ""), NULL, "", NULL },
     { "a cluster that Rancher does not know", IDS("\"c-big-3\""), ASKS("9"), NULL, "gpu.no-provider " AT "; targets.unknown-cluster spec.targets.clusterIds[0]", NULL },
 };

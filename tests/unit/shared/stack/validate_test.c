@@ -146,6 +146,10 @@ static const struct row gpu_rows[] = {
     { "one that is awaited through another", NULL, NAMED("gpu-operator", "") "," NAMED("m", ",\"dependsOn\":[\"gpu-operator\"]") "," NAMED("x", ",\"dependsOn\":[\"m\"]" GPU("\"limits\":{\"nvidia.com/gpu\":\"1\"}")), NULL, "", NULL },
     { "one by its name in the repository", NULL, NAMED("drivers", ",\"chart\":\"nvidia-device-plugin\"") "," NAMED("x", ",\"dependsOn\":[\"drivers\"]" GPU("\"limits\":{\"nvidia.com/mig-1g.5gb\":1}")), NULL, "", NULL },
     { "one that is not awaited", NULL, NAMED("gpu-operator", "") "," NAMED("x", GPU("\"limits\":{\"nvidia.com/gpu\":1}")), NULL, "!gpu.not-awaited spec.charts[1].dependsOn", "add gpu-operator to the dependsOn of x" },
+    { "each vendor at its own place, in whatever order they stand", NULL, ONE(GPU("\"limits\":{\"nvidia.com/gpu\":1,\"gpu.intel.com/i915\":1,\"amd.com/gpu\":1}")), NULL,
+      "gpu.no-provider spec.charts[0].values.inline.resources.limits[amd.com/gpu]; gpu.no-provider spec.charts[0].values.inline.resources.limits[gpu.intel.com/i915]; "
+      "gpu.no-provider spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", NULL },
+    { "of one vendor the first by the alphabet", NULL, ONE(GPU("\"limits\":{\"nvidia.com/mig-1g.5gb\":1,\"nvidia.com/gpu\":1}")), NULL, "gpu.no-provider spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", NULL },
     { "none at all only warns", NULL, ONE(GPU("\"limits\":{\"nvidia.com/gpu\":1}")), NULL, "gpu.no-provider spec.charts[0].values.inline.resources.limits[nvidia.com/gpu]", NULL },
     { "another vendor's does not count", NULL, NAMED("gpu-operator", "") "," NAMED("x", ",\"dependsOn\":[\"gpu-operator\"]" GPU("\"limits\":{\"amd.com/gpu\":1}")), NULL, "gpu.no-provider spec.charts[1].values.inline.resources.limits[amd.com/gpu]", "AMD" },
     { "the provider needs none itself", NULL, NAMED("gpu-operator", GPU("\"limits\":{\"nvidia.com/gpu\":1}")), NULL, "", NULL },
