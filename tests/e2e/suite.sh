@@ -118,6 +118,23 @@ for target in herd-webhook:8080 herd-controller:8081; do
   says "# TYPE herd_"
 done
 
+row "the key of receipts reaches each pod through the kubelet, and what is judged then gets a receipt"
+key_sum() { sha256sum <"/proc/$(process_of "$1")/root/etc/herd/receipts/key"; }
+key_is_there() {
+  local wanted
+  wanted=$(herd get secret herd-receipts -o 'jsonpath={.data.key}' | base64 -d | sha256sum)
+  for pod in $(pods_of herd-controller) $(pods_of herd-webhook); do
+    [ "$(key_sum "$pod")" = "$wanted" ] || return 1
+  done
+}
+deadline_s=180 eventually key_is_there
+has_receipt() {
+  k annotate stack rag-inference "herd.suse.com/receipt=wanted-$RANDOM" --overwrite &&
+    field_has stack/rag-inference '{.metadata.annotations.herd\.suse\.com/receipt}' '"mac"'
+}
+eventually has_receipt
+is "$(field stack/rag-inference '{.status.phase}')" Deployed
+
 row "a webhook that is rolled out anew loses no review"
 start_reviews
 ok herd rollout restart deployment/herd-webhook
