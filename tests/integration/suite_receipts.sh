@@ -95,6 +95,15 @@ ok apply older 0.60.0
 eventually accepted older False/NotAdmitted
 ok k delete stack older --timeout=60s
 
+row "what is stored while no controller runs either is held by the one that comes"
+end controller
+ok create night
+start_controller
+eventually accepted night False/NotAdmitted
+refused installed night
+is_deployed old
+ok k delete stack night --timeout=60s
+
 row "who follows the message while the webhook is still out is told another word"
 ok k annotate stack sneaked "$receipt=wanted" --overwrite
 eventually field_has stack/sneaked '{.status.message}' "$receipt=again --overwrite"

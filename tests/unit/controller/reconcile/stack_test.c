@@ -41,6 +41,7 @@ struct fixture {
     struct loop_timer *look;
     const char *method;
     const char *piece;
+    uint32_t beyond; /* so many do not count */
     bool reached;
 };
 
@@ -49,7 +50,7 @@ static void look(void *context)
 {
     struct fixture *f = context;
 
-    f->reached = f->method && scripted_api_count(f->api, f->method, f->piece);
+    f->reached = f->method && scripted_api_count(f->api, f->method, f->piece) > f->beyond;
     loop_timer_set(f->look, 5);
 }
 
@@ -141,6 +142,23 @@ static void a_new_stack_gets_its_finalizer_first(void **state)
     expect_in(&f, "only as it was read", "PATCH", "teardown", "\"resourceVersion\":\"5\"");
     rows_expect_int("nothing was asked of Rancher before",
                     scripted_api_count(f.api, "POST", "?action="), 0);
+    tear_down(&f);
+}
+
+static void nothing_is_done_before_all_stacks_are_listed(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    /* The list never ends well: the second page names itself as the next one. */
+    set_up(&f, "{\"kind\":\"StackList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":"
+               "\"7\",\"continue\":\"more\"},\"items\":[" STACK("", SPEC, "") "]}",
+           LIST("Cluster", CLUSTER("True")));
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+    f.beyond = 1; /* so the list began anew, a backoff later */
+    start(&f);
+    wait_for(&f, "GET", "continue=more");
+    rows_expect_int("no status, no finalizer", scripted_api_count(f.api, "PATCH", "/"), 0);
     tear_down(&f);
 }
 
@@ -557,6 +575,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_stack_gets_its_finalizer_first),
+        cmocka_unit_test(nothing_is_done_before_all_stacks_are_listed),
         cmocka_unit_test(a_repository_is_made_where_it_is_not),
         cmocka_unit_test(an_upgrade_is_in_the_status_before_it_is_sent),
         cmocka_unit_test(a_conflict_on_the_status_sends_nothing),
