@@ -98,6 +98,15 @@ struct str field_word_name(const struct field_words *words, unsigned value)
     return STR("");
 }
 
+struct str field_word_nearest(const struct field_words *words, struct str name)
+{
+    struct str_nearest nearest = { .name = name };
+
+    for (uint32_t i = 0; i < words->count; i++)
+        str_nearest_try(&nearest, words->words[i].name);
+    return nearest.found;
+}
+
 struct str field_words_shown(struct arena *arena, const struct field_words *words)
 {
     struct strbuf buf = strbuf_new(arena, 64);

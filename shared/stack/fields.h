@@ -122,6 +122,8 @@ const struct field *field_nearest(const struct field_table *table, struct str js
 /* 0 (unset) for what is none of the words; "" for an unset value. */
 unsigned field_word_value(const struct field_words *words, struct str name);
 struct str field_word_name(const struct field_words *words, unsigned value);
+/* "" if none is near. */
+struct str field_word_nearest(const struct field_words *words, struct str name);
 /* "enabled, disabled". */
 struct str field_words_shown(struct arena *arena, const struct field_words *words);
 

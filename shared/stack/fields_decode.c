@@ -149,15 +149,6 @@ static void decode_amount(struct findings *found, const struct field *field, str
                     STR_ARG(finding_shown(found, json_raw(value))));
 }
 
-static struct str nearest_word(const struct field_words *words, struct str text)
-{
-    struct str_nearest nearest = { .name = text };
-
-    for (uint32_t i = 0; i < words->count; i++)
-        str_nearest_try(&nearest, words->words[i].name);
-    return nearest.found;
-}
-
 static void decode_word(struct findings *found, const struct field *field, struct json value,
                         unsigned *into, const struct path *at)
 {
@@ -178,7 +169,7 @@ static void decode_word(struct findings *found, const struct field *field, struc
     *into = field_word_value(field->words, text);
     if (*into == 0)
         finding_add(found, RULE_SHAPE_ENUM, CAUSE_VALUE_NOT_SUPPORTED, at,
-                    finding_did_you_mean(found, nearest_word(field->words, text)),
+                    finding_did_you_mean(found, field_word_nearest(field->words, text)),
                     "'%.*s' is not one of %.*s", STR_ARG(finding_shown(found, text)),
                     STR_ARG(field_words_shown(found->arena, field->words)));
 }

@@ -255,6 +255,17 @@ static enum policy_path_end end_of(const struct compiling *c)
     }
 }
 
+static const struct field_words *words_at_end(const struct compiling *c)
+{
+    static const struct field_word booleans[] = { { STR_INIT("true"), true },
+                                                  { STR_INIT("false"), false } };
+    static const struct field_words boolean = { booleans, 2 };
+
+    if (!c->field || c->place != PLACE_SCALAR)
+        return NULL;
+    return c->field->kind == FIELD_BOOL ? &boolean : c->field->words;
+}
+
 /* Where an override says the same of a chart. */
 static const struct {
     struct str of_chart, of_override;
@@ -297,6 +308,7 @@ const struct policy_path *policy_path_compile(struct arena *arena, struct str te
     if (more < 0)
         return NULL;
     path->end = end_of(&c);
+    path->words = words_at_end(&c);
     path->also = compile_override(arena, text);
     return path;
 }
@@ -304,6 +316,11 @@ const struct policy_path *policy_path_compile(struct arena *arena, struct str te
 enum policy_path_end policy_path_end(const struct policy_path *path)
 {
     return path->end;
+}
+
+const struct field_words *policy_path_words(const struct policy_path *path)
+{
+    return path->words;
 }
 
 bool policy_path_has_charts(const struct policy_path *path)

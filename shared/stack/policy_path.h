@@ -52,6 +52,8 @@ enum policy_path_end {
 const struct policy_path *policy_path_compile(struct arena *arena, struct str text,
                                               struct error *err);
 enum policy_path_end policy_path_end(const struct policy_path *path);
+/* The words that the field takes; NULL where it is not known that there are only some. */
+const struct field_words *policy_path_words(const struct policy_path *path);
 /* Whether what it finds belongs to a chart, so that a rule's `charts` can choose. */
 bool policy_path_has_charts(const struct policy_path *path);
 /* Whether it goes to any depth: then nothing is ever absent. */

@@ -40,6 +40,7 @@ struct policy_path {
     bool computed; /* not a field, but computed.gpus */
     struct policy_steps steps;
     enum policy_path_end end;
+    const struct field_words *words; /* that stand there, or NULL: any */
     bool has_charts;
     bool deep;
     const struct policy_path *also; /* the same where an override says it, or NULL */
