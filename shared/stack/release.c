@@ -16,9 +16,6 @@
 #include "text/value.h"
 #include "text/yaml.h"
 
-/* Of an action's body, around the values. */
-enum { BODY_ENVELOPE_BYTES = 2048 };
-
 /* One override, made ready to be asked. */
 struct override_test {
     bool everywhere; /* it names no clusters at all */
@@ -209,12 +206,12 @@ static int apply_overrides(struct arena *arena, const struct stack *stack,
 
     value_write(values, true, &text);
     d->values = strbuf_str(&text);
-    if (!d->skip && d->values.len + BODY_ENVELOPE_BYTES > LIMIT_ACTION_BODY)
+    if (!d->skip && d->values.len > RELEASE_VALUES_BYTES_MAX)
         return error_set(err, ERROR_TOO_LARGE,
                          "values of chart %.*s are %zu bytes of JSON, and Rancher takes no more "
                          "than %d; make them smaller, or let the chart read a ConfigMap of its own",
                          STR_ARG(d->chart_name), d->values.len,
-                         LIMIT_ACTION_BODY - BODY_ENVELOPE_BYTES);
+                         RELEASE_VALUES_BYTES_MAX);
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #ifndef HERD_STACK_RELEASE_H
 #define HERD_STACK_RELEASE_H
 
+#include "base/limits.h"
 #include "stack/stack.h"
 
 /* The stamp: annotations that Rancher writes into the packaged chart's metadata and gives back as
@@ -28,6 +29,10 @@ struct str release_description_uid(struct str description);
  * of a Secret that is none of its content (a label, a restore from a backup) upgrades the releases
  * that use it once, to the same values. */
 #define DIGEST_OF_SECRETS "sha256-refs:"
+
+/* What a release's values may be at the most, in bytes of JSON; the rest of an action's body is for
+ * what stands around them. */
+enum { RELEASE_VALUES_BYTES_MAX = LIMIT_ACTION_BODY - 2048 };
 
 /* A chart's values before overrides. */
 struct base_values {

@@ -7,7 +7,9 @@
 #include "kube/names.h"
 #include "stack/default.h"
 #include "stack/fields.h"
+#include "stack/release.h"
 #include "text/semver.h"
+#include "text/value.h"
 
 #include <inttypes.h>
 
@@ -234,6 +236,25 @@ static void check_refs(const struct name_refs *refs, struct str field, const str
     }
 }
 
+/* Inline values alone that no action can carry. What references add is known to the controller. */
+static void check_size(const struct chart *chart, const struct path *values,
+                       struct findings *findings)
+{
+    struct path at = path_field(values, STR("inline"));
+    struct json inline_ = chart->values.inline_;
+    struct strbuf text;
+
+    if (json_raw(inline_).len <= RELEASE_VALUES_BYTES_MAX)
+        return;
+    text = strbuf_new(findings->arena, json_raw(inline_).len); /* it may have blanks */
+    value_write(value_of(findings->arena, inline_), true, &text);
+    if (text.len > RELEASE_VALUES_BYTES_MAX)
+        finding_add(findings, RULE_SHAPE_BOUNDS, CAUSE_TOO_LONG, &at,
+                    STR("make them smaller, or let the chart read a ConfigMap of its own"),
+                    "is %zu bytes of JSON, and Rancher takes no more than %d", text.len,
+                    RELEASE_VALUES_BYTES_MAX);
+}
+
 static void check_chart(const struct chart *chart, const struct facts *facts,
                         const struct path *at, struct findings *findings)
 {
@@ -248,6 +269,7 @@ static void check_chart(const struct chart *chart, const struct facts *facts,
     if (name_good || !str_eq(chart->release_name, chart->name))
         check_release_name(chart, at, findings);
     check_timeout(chart, at, findings);
+    check_size(chart, &values, findings);
     check_refs(&chart->values.config_map_refs, STR("configMapRefs"), &values, findings);
     check_refs(&chart->values.secret_refs, STR("secretRefs"), &values, findings);
 }

@@ -2,6 +2,7 @@
  * keep. */
 #include "support/rows.h"
 
+#include "stack/release.h"
 #include "support/stack_builder.h"
 
 #define CHART(name, more)                                                                          \
@@ -141,6 +142,27 @@ static void an_unreadable_old_object_excuses_nothing(void **state)
     }
 }
 
+static bool is_taken_with(uint32_t bytes, uint32_t blanks)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct facts facts = { 0 };
+    struct rule_severities severities = rule_severities_default();
+    uint32_t text = bytes - (uint32_t)strlen("{\"a\":\"\"}");
+    const char *values = str_z(arena, str_fmt(arena, ",\"values\":{\"inline\":{\"a\":%*s\"%s\"}}", (int)blanks, "",
+                                              (const char *)memset(arena_alloc(arena, text + 1), 'x', text)));
+    struct json object = document(arena, "", str_z(arena, str_fmt(arena, CHART("a", "%s"), values)));
+
+    return stack_judge(arena, object, (struct json){ NULL, 0 }, &facts, &severities).allowed;
+}
+
+static void values_that_no_action_can_carry_are_refused(void **state)
+{
+    (void)state;
+    rows_expect("as many as can be", is_taken_with(RELEASE_VALUES_BYTES_MAX, 0), "taken");
+    rows_expect("one byte more", !is_taken_with(RELEASE_VALUES_BYTES_MAX + 1, 0), "refused");
+    rows_expect("blanks are not sent", is_taken_with(RELEASE_VALUES_BYTES_MAX, 1000), "taken");
+}
+
 static void severities_are_configured(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -228,6 +250,7 @@ int main(void)
         cmocka_unit_test(metadata_may_change_on_any_stack),
         cmocka_unit_test(uncounted_faults_excuse_nothing),
         cmocka_unit_test(an_unreadable_old_object_excuses_nothing),
+        cmocka_unit_test(values_that_no_action_can_carry_are_refused),
         cmocka_unit_test(severities_are_configured),
         cmocka_unit_test(a_label_that_disagrees_warns),
         cmocka_unit_test(the_message),
