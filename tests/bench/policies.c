@@ -22,7 +22,7 @@ static const char *const kept_rules[] = {
     "([-+].*)?\"},"
     "{\"name\":\"c\",\"field\":\"spec.charts[*].timeout\",\"minimum\":\"2m\",\"maximum\":\"1h\"}",
     "{\"name\":\"a\",\"field\":\"metadata.name\",\"pattern\":\"[a-z][a-z0-9-]*\"},"
-    "{\"name\":\"b\",\"field\":\"spec.security\",\"allow\":[\"enabled\",\"%d\"]},"
+    "{\"name\":\"b\",\"field\":\"spec.env\",\"allow\":[\"prod\",\"prod-%d\"]},"
     "{\"name\":\"c\",\"field\":\"spec.securityProfile.thresholds.critical\",\"minimum\":0,"
     "\"maximum\":%d}",
     "{\"name\":\"a\",\"field\":\"spec.charts[*].values.inline.**.tag\",\"deny\":[\"latest\","

@@ -64,6 +64,7 @@ static const char *const wrong_rules[] = {
     "\"field\":\"spec.charts[*].timeout\",\"maximum\":\"ten\"",
     "\"field\":\"spec.charts\",\"minimum\":5,\"maximum\":2",
     "\"field\":\"spec.env\",\"allow\":[\"${chart}\"]",
+    "\"field\":\"spec.drift\",\"deny\":[\"ignore\"]",
     "\"requiredChart\":\"a\",\"requiredDependency\":\"b\"",
     "\"field\":7", "\"presence\":\"Required\"", "",
 };
