@@ -6,8 +6,10 @@
 #   demo   the same, then refusals and a teardown; ends with 0, or 1 if anything was not as it should be
 #
 # State is in build/run/: kubeconfig, env (every address as a shell assignment), logs, data; `ready` appears
-# when the example is Deployed. With CONTEXT=name the controller runs against that context of the user's own
-# kubeconfig and Rancher (RANCHER_URL, RANCHER_TOKEN_FILE), and nothing else is started.
+# when the example is Deployed. As in an installation, people's roles are there, Stacks get receipts, and webhook and
+# controller follow a file, config.yaml, that says how Stacks are judged once somebody writes it. With CONTEXT=name
+# the controller runs against that context of the user's own kubeconfig and Rancher (RANCHER_URL, RANCHER_TOKEN_FILE),
+# and nothing else is started.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ "${HERD_GROUP:-}" = own ] || HERD_GROUP=own exec env --default-signal=INT bash lab/group.sh bash lab/run.sh "$@"
@@ -17,8 +19,10 @@ mode=${1:-}
 bin=${HERD_BIN:-build/release/bin}
 state=${HERD_RUN_DIR:-build/run}
 lab_flags=(--time-scale "${TIME_SCALE:-0.05}")
+receipts=yes
+webhook_flags=(--config-file "$state/config.yaml")
 # The lab's Rancher is as much faster: what it was asked for shows at once, or was never asked.
-controller_flags=(--rancher-settle 5s)
+controller_flags=(--rancher-settle 5s "${webhook_flags[@]}")
 example=examples/rag-inference-stack.yaml
 programs=(lab webhook controller)
 # shellcheck source=lab/processes.sh
@@ -53,6 +57,7 @@ write_env() {
   {
     cat "$state/lab/env"
     echo "KUBECONFIG=$(realpath "$state")/kubeconfig"
+    echo "HERD_CONFIG_FILE=$(realpath "$state")/config.yaml"
     echo "HERD_WEBHOOK_URL=https://127.0.0.1:$webhook_port"
     echo "HERD_WEBHOOK_METRICS_URL=http://127.0.0.1:$webhook_metrics_port"
     echo "HERD_CONTROLLER_METRICS_URL=http://127.0.0.1:$controller_metrics_port"
@@ -131,6 +136,7 @@ story_of_run() {
   kubectl get stacks -o wide; kubectl describe stack rag-inference
 
 Rancher (simulated)  $HERD_LAB_RANCHER_URL    logs and addresses  $state/
+How Stacks are judged (docs/configuration.md)  $state/config.yaml: write it, and it is followed
 Ctrl-C ends everything.
 EOF
 }
@@ -205,6 +211,7 @@ main() {
   # A run that is asked to end has done all that it should; a demo has not.
   if [ "$mode" = run ]; then trap 'exit 0' INT TERM; else trap 'exit 1' INT TERM; fi
   start_product
+  k apply -f manifests/controller/people.yaml >/dev/null
   write_env
   "story_of_$mode" &
   supervise $!
