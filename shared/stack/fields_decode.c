@@ -22,6 +22,13 @@ static const char *kind_with_article(enum json_kind kind)
     return names[kind];
 }
 
+/* What is to be done about a boolean or a number where text is asked for. */
+static struct str as_text(enum field_kind kind)
+{
+    return kind == FIELD_DURATION ? STR("write it with its unit, like 30s or 15m")
+                                  : STR("write it in quotes");
+}
+
 static bool is_kind(struct findings *found, const struct field *field, struct json value,
                     enum json_kind want, const struct path *at)
 {
@@ -33,7 +40,7 @@ static bool is_kind(struct findings *found, const struct field *field, struct js
     bool text = want == JSON_STRING && (got == JSON_BOOL || got == JSON_NUMBER);
 
     finding_add(found, RULE_SHAPE_TYPE, CAUSE_TYPE_INVALID, at,
-                text ? STR("write it in quotes") : STR(""), "must be %s, not %s",
+                text ? as_text(field->kind) : STR(""), "must be %s, not %s",
                 field_kind_name(field->kind), kind_with_article(got));
     return false;
 }

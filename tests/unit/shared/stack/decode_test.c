@@ -25,7 +25,7 @@ static struct stack *decode_spec(struct arena *arena, const char *spec, struct p
     "{" TARGETS ",\"charts\":[{\"name\":\"a\",\"repo\":\"r\",\"version\":\"1\"" more "}]}"
 
 static const struct {
-    const char *says, *spec, *found, *message; /* message: part of the first */
+    const char *says, *spec, *found, *message; /* message: part of the first, with its way out */
 } rows[] = {
     { "what is required is enough", SPEC(""), "", "" },
     { "null stands for absent", SPEC(",\"env\":null,\"paused\":null"), "", "" },
@@ -78,7 +78,7 @@ static const struct {
     { "a backoff below a second", SPEC(",\"retry\":{\"backoff\":\"10ms\"}"),
       "!shape.duration spec.retry.backoff", "10ms is below the least, 1s" },
     { "a number for a duration", CHART(",\"timeout\":600"), "!shape.type spec.charts[0].timeout",
-      "must be a string, not a number" },
+      "must be a string, not a number; write it with its unit, like 30s or 15m" },
     { "a list with an entry of the wrong type", CHART(",\"dependsOn\":[\"b\",5]"),
       "!shape.type spec.charts[0].dependsOn[1]", "must be a string, not a number" },
     { "a list with an empty entry", CHART(",\"dependsOn\":[\"\"]"),
@@ -116,9 +116,13 @@ static void fields(void **state)
 
         decode_spec(arena, rows[i].spec, &problems);
         rows_expect_str(rows[i].says, findings_text(arena, &problems), str_of(rows[i].found));
-        if (problems.list.count &&
-            str_find(problems.list.items[0].message, str_of(rows[i].message), 0) < 0)
-            rows_expect_str(rows[i].says, problems.list.items[0].message, str_of(rows[i].message));
+        if (problems.list.count) {
+            const struct problem *first = &problems.list.items[0];
+            struct str said = str_fmt(arena, "%.*s; %.*s", STR_ARG(first->message), STR_ARG(first->way_out));
+
+            if (str_find(said, str_of(rows[i].message), 0) < 0)
+                rows_expect_str(rows[i].says, said, str_of(rows[i].message));
+        }
     }
 }
 
