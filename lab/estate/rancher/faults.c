@@ -63,21 +63,14 @@ static int no_such_fault(struct str name, struct error *err)
 
 static int unknown_fault(struct str name, struct error *err)
 {
-    int nearest = FAULT_NONE;
-    uint32_t best = 4;
+    struct str_nearest nearest = { .name = name };
 
-    for (int id = FAULT_NONE + 1; id < FAULT_ID_COUNT; id++) {
-        uint32_t far = str_distance(rows[id].name, name, best);
-
-        if (far < best) {
-            best = far;
-            nearest = id;
-        }
-    }
-    if (nearest == FAULT_NONE)
+    for (int id = FAULT_NONE + 1; id < FAULT_ID_COUNT; id++)
+        str_nearest_try(&nearest, rows[id].name);
+    if (nearest.found.len == 0)
         return no_such_fault(name, err);
     return error_set(err, ERROR_INVALID, "there is no fault \"%.*s\"; did you mean \"%.*s\"?",
-                     STR_ARG(name), STR_ARG(rows[nearest].name));
+                     STR_ARG(name), STR_ARG(nearest.found));
 }
 
 static bool number_of(struct str text, double *ret_number)

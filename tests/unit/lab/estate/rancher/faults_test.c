@@ -21,6 +21,8 @@ static const struct {
       "did you mean \"slow\"" },
     { "one that is near none gets them all", STR_INIT("fault=nonsens"), FAULT_NONE,
       "there is no fault \"nonsens\"; use one of slow, server-error, " },
+    { "nor is one near that shares two letters of five", STR_INIT("fault=bogus"), FAULT_NONE,
+      "there is no fault \"bogus\"; use one of slow, server-error, " },
     { "and the last of them", STR_INIT("fault=nonsens"), FAULT_NONE, ", release-gone" },
     { "more than always", STR_INIT("fault=slow probability=50"), FAULT_NONE,
       "probability=50 is more than 1" },
