@@ -16,7 +16,7 @@ SAY_SKIPPED = @grep -ohE '[a-z._-]+: skipped: .*' build/$(PRESET)/Testing/Tempor
 	install-crds uninstall-crds deploy undeploy image audit-libraries docker-build docker-push
 
 help: ## List the habits
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 22
 
 deps: ## Install what building, running and testing need (Debian packages, by name)
 	@sh cmake/deps.sh build

@@ -25,6 +25,11 @@ for program in "herd-webhook" "herd-controller" "herd-lab" "herd-devca"; do
 done
 ok "$bin/herd-webhook" --version
 
+row "make help lists each habit"
+ok make -s help
+is "$(wc -l <<<"$out") habits" "$(grep -cE '^[^#[:space:]]+:.*## ' Makefile) habits"
+says "make test-e2e "
+
 row "unknown flags name the nearest one"
 usage 2 "did you mean --listen" "${webhook[@]}" --listne 1
 usage 2 "did you mean --kubeconfig" "$bin/herd-controller" --kubeconfg x
