@@ -1,6 +1,7 @@
 /* preview.c: what changes, as lines. */
 #include "stack/preview.h"
 
+#include "base/flag.h"
 #include "stack/decode.h"
 #include "stack/default.h"
 #include "stack/graph.h"
@@ -239,6 +240,7 @@ static void put_waves(struct telling *t, struct strbuf *line, const bool *touche
 
     for (uint32_t i = 0; i < waves->count && i < WAVES_TOLD; i++) {
         const struct wave *wave = &waves->items[i];
+        int64_t pause = 0;
 
         strbuf_fmt(line, "%swave %.*s on ", i ? ", then " : "",
                    STR_ARG(str_shown(t->p->arena, wave->name, 60)));
@@ -246,7 +248,7 @@ static void put_waves(struct telling *t, struct strbuf *line, const bool *touche
             put_clusters(t, line, &sorted[i]);
         else
             strbuf_lit(line, "no cluster today");
-        if (wave->pause.len)
+        if (duration_parse(wave->pause, &pause) && pause > 0)
             strbuf_fmt(line, ", then %.*s of pause",
                        STR_ARG(str_shown(t->p->arena, wave->pause, 20)));
     }

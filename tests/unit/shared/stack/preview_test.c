@@ -39,6 +39,9 @@ static const struct row {
       "installs db 1.0.0 on 3 clusters: c-1, c-2 and c-4",
       "installs db 1.0.0 on 3 clusters: c-1, c-2 and c-4\n"
       "wave canary on 1 cluster: c-4, then 1h of pause, then 2 clusters: c-1 and c-2; at most 1 cluster at a time" },
+    { "a wave without a pause", { IDS("\"c-1\""), DB, "\"rollout\":{\"waves\":[{\"name\":\"canary\",\"clusterIds\":[\"c-1\"],\"pause\":\"0s\"}]}" }, { 0 },
+      "installs db 1.0.0 on 1 cluster: c-1",
+      "installs db 1.0.0 on 1 cluster: c-1\nwave canary on 1 cluster: c-1" },
     { "a new one that matches nothing", { LABELS("\"env\":\"no\""), DB, NULL }, { 0 }, "", NULL },
     { "a cluster that Rancher does not know", { IDS("\"c-1\",\"c-9\""), DB, NULL }, { 0 },
       "installs db 1.0.0 on 1 cluster: c-1", NULL },
