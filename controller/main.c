@@ -311,7 +311,7 @@ static int create_rancher_clients(struct running *running, struct error *err)
     return 0;
 }
 
-static void start_parts(struct running *running, uint64_t seed)
+static void start_reach(struct running *running, uint64_t seed)
 {
     const struct options *options = running->options;
 
@@ -328,6 +328,12 @@ static void start_parts(struct running *running, uint64_t seed)
         .pod_uid = options->pod_uid,
         .seed = seed,
     });
+}
+
+static void start_stacks(struct running *running, uint64_t seed)
+{
+    const struct options *options = running->options;
+
     running->stacks = stack_reconciler_create(&(struct stack_reconciler_options){
         .loop = running->loop,
         .api = running->api,
@@ -351,61 +357,105 @@ static void start_parts(struct running *running, uint64_t seed)
         .clusters_listed = on_clusters_listed,
         .context = running,
     });
-    if (options->policy_audit)
-        running->audit = audit_create(&(struct audit_options){
-            .loop = running->loop,
-            .api = running->api,
-            .log = running->log,
-            .metrics = running->metrics,
-            .stacks = stack_reconciler_stacks(running->stacks),
-            .namespace_ = options->namespace_,
-            .seed = seed + 100,
-        });
-    if (options->cluster_inventories)
-        running->inventories = inventories_create(&(struct inventories_options){
-            .loop = running->loop,
-            .api = running->api,
-            .rancher = running->rancher,
-            .log = running->log,
-            .metrics = running->metrics,
-            .stacks = stack_reconciler_stacks(running->stacks),
-            .estate = stack_reconciler_estate(running->stacks),
-            .seed = seed + 200,
-        });
-    if (options->own_certificates)
-        running->certificates = certificates_create(&(struct certificates_options){
-            .loop = running->loop,
-            .clock = system_clock(),
-            .api = running->api,
-            .recorder = running->recorder,
-            .log = running->log,
-            .metrics = running->metrics,
-            .names = options->certificate_names,
-            .policy = options->certificate_policy,
-            .seed = seed,
-        });
-    if (options->receipt_secret.len)
-        running->receipt_secret = receipt_secret_create(&(struct receipt_secret_options){
-            .loop = running->loop,
-            .api = running->api,
-            .log = running->log,
-            .namespace_ = options->lease_namespace,
-            .name = options->receipt_secret,
-            .seed = seed + 200,
-        });
-    if (options->leader_elect)
-        running->leader = leader_create(&(struct leader_options){
-            .client = running->lease_client,
-            .namespace_ = options->lease_namespace,
-            .name = options->lease_name,
-            .identity = options->identity,
-            .seed = seed,
-            .began = began,
-            .lost = lost,
-            .context = running,
-        });
-    else
+}
+
+static void start_audit(struct running *running, uint64_t seed)
+{
+    const struct options *options = running->options;
+
+    if (!options->policy_audit)
+        return;
+    running->audit = audit_create(&(struct audit_options){
+        .loop = running->loop,
+        .api = running->api,
+        .log = running->log,
+        .metrics = running->metrics,
+        .stacks = stack_reconciler_stacks(running->stacks),
+        .namespace_ = options->namespace_,
+        .seed = seed,
+    });
+}
+
+static void start_inventories(struct running *running, uint64_t seed)
+{
+    if (!running->options->cluster_inventories)
+        return;
+    running->inventories = inventories_create(&(struct inventories_options){
+        .loop = running->loop,
+        .api = running->api,
+        .rancher = running->rancher,
+        .log = running->log,
+        .metrics = running->metrics,
+        .stacks = stack_reconciler_stacks(running->stacks),
+        .estate = stack_reconciler_estate(running->stacks),
+        .seed = seed,
+    });
+}
+
+static void start_certificates(struct running *running, uint64_t seed)
+{
+    const struct options *options = running->options;
+
+    if (!options->own_certificates)
+        return;
+    running->certificates = certificates_create(&(struct certificates_options){
+        .loop = running->loop,
+        .clock = system_clock(),
+        .api = running->api,
+        .recorder = running->recorder,
+        .log = running->log,
+        .metrics = running->metrics,
+        .names = options->certificate_names,
+        .policy = options->certificate_policy,
+        .seed = seed,
+    });
+}
+
+static void start_receipt_secret(struct running *running, uint64_t seed)
+{
+    const struct options *options = running->options;
+
+    if (!options->receipt_secret.len)
+        return;
+    running->receipt_secret = receipt_secret_create(&(struct receipt_secret_options){
+        .loop = running->loop,
+        .api = running->api,
+        .log = running->log,
+        .namespace_ = options->lease_namespace,
+        .name = options->receipt_secret,
+        .seed = seed,
+    });
+}
+
+static void start_leader(struct running *running, uint64_t seed)
+{
+    const struct options *options = running->options;
+
+    if (!options->leader_elect) {
         began(running);
+        return;
+    }
+    running->leader = leader_create(&(struct leader_options){
+        .client = running->lease_client,
+        .namespace_ = options->lease_namespace,
+        .name = options->lease_name,
+        .identity = options->identity,
+        .seed = seed,
+        .began = began,
+        .lost = lost,
+        .context = running,
+    });
+}
+
+static void start_parts(struct running *running, uint64_t seed)
+{
+    start_reach(running, seed);
+    start_stacks(running, seed);
+    start_audit(running, seed + 100);
+    start_inventories(running, seed + 200);
+    start_certificates(running, seed);
+    start_receipt_secret(running, seed + 300);
+    start_leader(running, seed);
     running->tick = loop_timer_create(running->loop, on_tick, running);
     running->stopping = loop_timer_create(running->loop, on_stopping, running);
     running->signals = signal_watch_create(running->loop, on_signal, running);
