@@ -1,4 +1,4 @@
-/* names.c: the four grammars, read by hand: they run for each key of each selector. */
+/* names.c: the grammars, read by hand: they run for each key of each selector. */
 #include "kube/names.h"
 
 enum { LABEL_MAX = 63, SUBDOMAIN_MAX = 253 };
@@ -94,4 +94,37 @@ const char *kube_not_label_value(struct str text)
         return "must be empty or consist of letters, digits, '-', '_' or '.', and begin and end "
                "with a letter or digit (e.g. 'my_value')";
     return NULL;
+}
+
+const char *kube_not_annotation_key(struct str text)
+{
+    ptrdiff_t slash = str_find_char(text, '/', 0);
+    char prefix[SUBDOMAIN_MAX];
+
+    if (slash < 0 || slash > SUBDOMAIN_MAX)
+        return kube_not_label_key(text);
+    for (ptrdiff_t i = 0; i < slash; i++)
+        prefix[i] = text.at[i] >= 'A' && text.at[i] <= 'Z' ? (char)(text.at[i] - 'A' + 'a')
+                                                           : text.at[i];
+    if (kube_not_dns1123_subdomain((struct str){ prefix, (size_t)slash }))
+        return kube_not_label_key(text);
+
+    struct str name = str_slice(text, (size_t)slash + 1, text.len);
+
+    return str_find_char(name, '/', 0) < 0 && name.len ? kube_not_label_key(name)
+                                                       : kube_not_label_key(text);
+}
+
+/* k8s.io/apimachinery/pkg/api/validation/generic.go: the API server puts one letter in place of the
+ * last two characters, if the last is a '-'. */
+const char *kube_not_generate_name(struct str text)
+{
+    char masked[SUBDOMAIN_MAX];
+    bool dashed = text.len > 1 && str_ends(text, STR("-"));
+
+    if (!dashed || text.len > SUBDOMAIN_MAX + 1)
+        return kube_not_dns1123_subdomain(text);
+    memcpy(masked, text.at, text.len - 2);
+    masked[text.len - 2] = 'a';
+    return kube_not_dns1123_subdomain((struct str){ masked, text.len - 1 });
 }

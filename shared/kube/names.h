@@ -10,5 +10,8 @@ const char *kube_not_dns1123_label(struct str text);     /* at most 63 */
 const char *kube_not_dns1123_subdomain(struct str text); /* at most 253 */
 const char *kube_not_label_key(struct str text);         /* [prefix/]name */
 const char *kube_not_label_value(struct str text);       /* at most 63, may be empty */
+const char *kube_not_annotation_key(struct str text);    /* a label key, with any case before '/' */
+/* A subdomain, but that it may end with one '-'. */
+const char *kube_not_generate_name(struct str text);
 
 #endif

@@ -34,6 +34,8 @@ const char *rule_fixed_why(enum rule_id id)
         return "a StackPolicy that is not in order cannot be put to Stacks";
     if (id == RULE_SHAPE_KIND)
         return "every other rule reads the object as a v1 Stack";
+    if (id == RULE_SHAPE_METADATA)
+        return "the API server refuses the same, whatever a webhook says";
     if (id == RULE_WHO_APPLIED || id == RULE_WHO_RECEIPT)
         return "the controller takes what is recorded there for true";
     if (is_in_definition(id))

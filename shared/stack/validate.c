@@ -16,6 +16,7 @@ void stack_find(const struct stack *stack, const struct facts *facts, struct pro
 {
     struct findings findings = findings_new(problems);
 
+    validate_metadata(&stack->meta, &findings);
     validate_shape(stack, facts, &findings);
 
     struct graph *graph = validate_graph(stack, &findings);

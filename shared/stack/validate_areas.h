@@ -8,6 +8,7 @@
 #include "stack/finding.h"
 #include "stack/graph.h"
 
+void validate_metadata(const struct kube_meta *meta, struct findings *findings);
 void validate_shape(const struct stack *stack, const struct facts *facts,
                     struct findings *findings);
 /* Gives the graph of the charts, linked: GPU rules walk it. */

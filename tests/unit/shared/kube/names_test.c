@@ -42,6 +42,37 @@ static void names_are_what_kubernetes_takes(void **state)
     (void)state;
 }
 
+static void names_in_metadata_are_what_kubernetes_takes(void **state)
+{
+    static const struct {
+        const char *row;
+        struct str text;
+        bool annotation_key, generate_name;
+    } rows[] = {
+        { "empty", STR_INIT(""), false, false },
+        { "a word", STR_INIT("abc"), true, true },
+        { "one letter and a dash", STR_INIT("a-"), false, true },
+        { "a dash behind", STR_INIT("abc-"), false, true },
+        { "a dash alone", STR_INIT("-"), false, false },
+        { "a dot behind", STR_INIT("abc."), false, false },
+        { "upper case", STR_INIT("ABC-"), false, false },
+        { "64", STR_INIT(A63 "a"), false, true },
+        { "a prefix", STR_INIT("x.io/a"), true, false },
+        { "a prefix in any case", STR_INIT("X.io/A"), true, false },
+        { "a prefix that is none", STR_INIT("X_y.io/A"), false, false },
+        { "no name behind a prefix", STR_INIT("X/"), false, false },
+        { "an empty prefix", STR_INIT("/a"), false, false },
+        { "two slashes", STR_INIT("a/b/c"), false, false },
+        { "a blank", STR_INIT("a b"), false, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        rows_expect_int(rows[i].row, !kube_not_annotation_key(rows[i].text), rows[i].annotation_key);
+        rows_expect_int(rows[i].row, !kube_not_generate_name(rows[i].text), rows[i].generate_name);
+    }
+}
+
 static void requests_become_paths(void **state)
 {
 #define STACKS KUBE_RESOURCE_INIT("herd.suse.com", "v1", "stacks", "Stack", true)
@@ -105,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_what_kubernetes_takes),
+        cmocka_unit_test(names_in_metadata_are_what_kubernetes_takes),
         cmocka_unit_test(requests_become_paths),
         cmocka_unit_test(keys_split_as_they_were_made),
     };

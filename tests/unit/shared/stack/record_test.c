@@ -45,7 +45,7 @@ static const struct {
       "ann" },
     { "whoever it says it is by", { NULL, NULL }, { BY("bob"), SHORT }, "ann", "ann" },
     { "whatever stands in its place", { NULL, NULL },
-      { "\"annotations\":{" KEY ":7}", SHORT }, "ann", "ann" },
+      { "\"annotations\":{" KEY ":null}", SHORT }, "ann", "ann" },
     { "of nobody nothing is said", { NULL, NULL }, { BY("bob"), SHORT }, "", "" },
     { "a changed spec gets the user who changed it", { BY("bob"), FULL("1.0.0") },
       { BY("bob"), FULL("1.0.1") }, "ann", "ann" },

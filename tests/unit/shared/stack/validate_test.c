@@ -205,6 +205,44 @@ static void check(const struct row *rows, size_t count)
 
 #define CHECK(rows) check(rows, sizeof(rows) / sizeof((rows)[0]))
 
+static const struct {
+    const char *says, *metadata, *found, *message;
+} metadata_rows[] = {
+    { "a name", "\"name\":\"a.b-c\"", "", NULL },
+    { "none", "\"namespace\":\"n\"", "!shape.metadata metadata.name", "is required, as a string, where there is no generateName; set it" },
+    { "a number for a name", "\"name\":12", "!shape.metadata metadata.name", "in quotes" },
+    { "a name that is none", "\"name\":\"Bad_Name\"", "!shape.metadata metadata.name", "'Bad_Name' must consist of lower case letters" },
+    { "a name that is to be made", "\"generateName\":\"app-\"", "", NULL },
+    { "one that can only be none", "\"generateName\":\"App-\"", "!shape.metadata metadata.generateName", "'App-' must" },
+    { "one whose end alone is wrong", "\"generateName\":\"a.-\"", "!shape.metadata metadata.generateName", NULL },
+    { "which is nothing to a name that is there", "\"name\":\"a\",\"generateName\":\"a.-\"", "", NULL },
+    { "a namespace that is none", "\"name\":\"a\",\"namespace\":\"a.b\"", "!shape.metadata metadata.namespace", "'a.b'" },
+    { "labels", "\"name\":\"a\",\"labels\":{\"x.io/A_b\":\"\",\"c\":null}", "", NULL },
+    { "a label's key", "\"name\":\"a\",\"labels\":{\"a b\":\"c d\"}", "!shape.metadata metadata.labels[a b]", "the label key 'a b' must consist of" },
+    { "a label's value", "\"name\":\"a\",\"labels\":{\"a\":\"c d\"}", "!shape.metadata metadata.labels[a]", "the label value 'c d' must be empty or" },
+    { "a label that is no text", "\"name\":\"a\",\"labels\":{\"a\":true}", "!shape.metadata metadata.labels[a]", "must be a string, not boolean; write it in quotes" },
+    { "annotations", "\"name\":\"a\",\"annotations\":{\"X.io/A\":\"c d\"}", "", NULL },
+    { "an annotation's key", "\"name\":\"a\",\"annotations\":{\"a b\":\"\"}", "!shape.metadata metadata.annotations[a b]", "the annotation key 'a b'" },
+    { "an annotation that is no text", "\"name\":\"a\",\"annotations\":{\"a\":1}", "!shape.metadata metadata.annotations[a]", "not number" },
+};
+
+static void metadata(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(metadata_rows) / sizeof(metadata_rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct str text = str_fmt(arena, "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{%s},"
+                                         "\"spec\":{\"targets\":{\"clusterIds\":[\"c-1\"]},\"charts\":[" ONE("") "]}}",
+                                  metadata_rows[i].metadata);
+        struct verdict verdict = judge_json(arena, test_json(arena, text));
+
+        rows_expect_str(metadata_rows[i].says, findings_text(arena, &verdict.problems), str_of(metadata_rows[i].found));
+        if (metadata_rows[i].message)
+            rows_expect(str_z(arena, verdict.message),
+                        str_find(verdict.message, str_of(metadata_rows[i].message), 0) >= 0, metadata_rows[i].message);
+    }
+}
+
 static void shape(void **state) { (void)state; CHECK(shape_rows); }
 static void graph(void **state) { (void)state; CHECK(graph_rows); }
 static void targets(void **state) { (void)state; CHECK(target_rows); }
@@ -453,7 +491,7 @@ static void every_rule_has_a_row(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof((rows)[0]); i++)                                  \
         strbuf_fmt(&met, "%s ", (rows)[i].found);
     COLLECT(shape_rows) COLLECT(graph_rows) COLLECT(target_rows) COLLECT(gpu_rows) COLLECT(fact_rows)
-    COLLECT(stack_rows)
+    COLLECT(stack_rows) COLLECT(metadata_rows)
     for (int i = 0; i < RULE_COUNT; i++) {
         const char *name = rule_of((enum rule_id)i)->name;
         static const char *const elsewhere[] = { /* decode_test.c, judge_test.c for the label,
@@ -474,6 +512,7 @@ static void every_rule_has_a_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(metadata),
         cmocka_unit_test(shape),
         cmocka_unit_test(graph),
         cmocka_unit_test(targets),
