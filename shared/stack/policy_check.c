@@ -18,11 +18,11 @@ static struct path under(const struct checking *c, const char *field)
 }
 
 static void blame(const struct checking *c, enum rule_id rule, const char *field,
-                  const char *message)
+                  const char *message, struct str way_out)
 {
     struct path at = field ? under(c, field) : *c->at;
 
-    finding_add(c->findings, rule, CAUSE_VALUE_INVALID, &at, STR(""), "%s", message);
+    finding_add(c->findings, rule, CAUSE_VALUE_INVALID, &at, way_out, "%s", message);
 }
 
 static void release(void *held)
@@ -106,22 +106,27 @@ static void check_end(const struct checking *c, const struct policy_path *path)
     if (!asks_for_text(rule) && !asks_for_amount(rule) && !rule->presence)
         blame(c, RULE_POLICY_CHECK, NULL,
               "says where it looks, but not what it asks for: pattern, notPattern, allow, deny, "
-              "minimum, maximum or presence");
+              "minimum, maximum or presence",
+              STR("add one of them"));
     if (asks_for_text(rule) && (end == POLICY_END_COUNT || end == POLICY_END_STRUCT))
         blame(c, RULE_POLICY_CHECK, "field",
-              "is a list or an object, which has no text to compare; write [*] or the name of a "
-              "member behind it");
+              "is a list or an object, which has no text to compare",
+              STR("write [*] or the name of a member behind it"));
     if (asks_for_amount(rule) && (end == POLICY_END_TEXT || end == POLICY_END_STRUCT))
-        blame(c, RULE_POLICY_CHECK, "field", "is no number, so it has no minimum and no maximum");
+        blame(c, RULE_POLICY_CHECK, "field", "is no number, so it has no minimum and no maximum",
+              STR("ask with pattern, allow or deny for a text, and with presence for an object"));
     if (rule->presence == POLICY_PRESENCE_REQUIRED && policy_path_is_deep(path))
         blame(c, RULE_POLICY_CHECK, "presence",
-              "** finds what is there, so nothing is ever missing at it");
+              "** finds what is there, so nothing is ever missing at it",
+              STR("write the whole path, or ask for something else"));
     if (rule->presence == POLICY_PRESENCE_FORBIDDEN &&
         (asks_for_text(rule) || asks_for_amount(rule)))
         blame(c, RULE_POLICY_CHECK, "presence",
-              "what must not be there cannot be asked for anything else");
+              "what must not be there cannot be asked for anything else",
+              STR("keep presence: Forbidden alone, or remove it"));
     if (rule->charts.count && !policy_path_has_charts(path))
-        blame(c, RULE_POLICY_CHECK, "charts", "the field belongs to no chart");
+        blame(c, RULE_POLICY_CHECK, "charts", "the field belongs to no chart",
+              STR("remove charts, or name a field of spec.charts[*]"));
 }
 
 /* Exactly one of the three says where it looks. */
@@ -134,18 +139,23 @@ static void check_where(const struct checking *c)
     if (places != 1)
         blame(c, RULE_POLICY_CHECK, NULL,
               places ? "says more than one of field, requiredChart and requiredDependency"
-                     : "says none of field, requiredChart and requiredDependency");
+                     : "says none of field, requiredChart and requiredDependency",
+              places ? STR("keep one of them; a rule each for the others")
+                     : STR("add one of them"));
     if (!rule->field.len && (asks_for_text(rule) || asks_for_amount(rule) || rule->presence))
-        blame(c, RULE_POLICY_CHECK, NULL, "asks for something without a field");
+        blame(c, RULE_POLICY_CHECK, NULL, "asks for something without a field",
+              STR("name the field, or remove what is asked for"));
     if (rule->required_chart.len && rule->charts.count)
-        blame(c, RULE_POLICY_CHECK, "charts", "requiredChart is about the Stack, not about charts");
+        blame(c, RULE_POLICY_CHECK, "charts", "requiredChart is about the Stack, not about charts",
+              STR("remove charts; match says which Stacks"));
 }
 
 static void check_bounds(const struct checking *c, const struct policy_check *check)
 {
     if (check->minimum.kind && check->minimum.kind == check->maximum.kind &&
         check->minimum.value > check->maximum.value)
-        blame(c, RULE_POLICY_AMOUNT, "minimum", "is above the maximum, so nothing can meet both");
+        blame(c, RULE_POLICY_AMOUNT, "minimum", "is above the maximum, so nothing can meet both",
+              STR("lower the minimum or raise the maximum"));
 }
 
 static void check_words_of(const struct checking *c, const char *field, struct str text, int count)
