@@ -48,8 +48,16 @@ ends 1 - <examples/rejected/cycle.yaml
 says "-:28:7: error:"
 ends 1 examples/test-stack.yaml - <examples/rejected/cycle.yaml
 is "$(last)" "2 files, 2 Stacks: 1 error, 0 warnings"
-ends 0 - </dev/null
-is "$out" "1 file, 0 Stacks: 0 errors, 0 warnings"
+ends 0 - <examples/policy/pinned-versions.yaml
+
+row "standard input that holds nothing is no clean review, but beside files it may"
+for nothing in "" "# values of nothing" $'---\n---\n'; do
+  ends 2 - <<<"$nothing"
+  is "$err" "herd-webhook review: standard input holds no document; see whether what writes it failed"
+  says "1 input could not be read"
+done
+ends 0 - examples/test-stack.yaml </dev/null
+is "$(last)" "2 files, 1 Stack: 0 errors, 0 warnings"
 
 row "folders are read with all below: *.yaml, *.yml, *.json, and no way twice"
 mkdir -p "$state/tree/a/b" "$state/tree/empty"
@@ -298,6 +306,10 @@ ends 1 --diff-policies "$golden/policies.policies.yaml" "$golden/policies.new.ya
 is "$(sed "s,$golden/,," <<<"$out")" "$(cat "$golden/policies.diff.txt")"
 ends 0 --diff-policies "$golden/policies.policies.yaml" "$golden/policies.policies.yaml" "$golden/policies.in.yaml"
 is "$out" "4 Stacks: 0 would newly be refused, 0 would newly pass, 0 would be told something else"
+mkdir -p "$state/no-policies"
+ends 1 --diff-policies "$state/no-policies" "$golden/policies.new.yaml" "$golden/policies.in.yaml" # the first of an estate
+ends 2 --diff-policies "$golden/policies.new.yaml" "$state/no-policies" "$golden/policies.in.yaml"
+ends 2 --diff-policies "$state/no-policies" "$golden/policies.new.yaml" - </dev/null
 ends 2 --diff-policies "$state/none" "$golden/policies.new.yaml" "$golden/policies.in.yaml"
 
 # The schema comes with a Go module, once; see tests/support/sarif/main.go.

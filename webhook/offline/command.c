@@ -126,6 +126,19 @@ static int load_policies(struct str from, struct arena *arena, struct policy_set
     return 0;
 }
 
+/* What other policies are compared with: of an empty folder none, as before the first of them. */
+static int load_policies_before(struct str from, struct arena *arena,
+                                struct policy_set **ret_policies)
+{
+    struct input_files files = read_from(from, arena);
+
+    if (files.count == 1 && files.items[0].empty_folder) {
+        *ret_policies = NULL;
+        return 0;
+    }
+    return load_policies(from, arena, ret_policies);
+}
+
 /* What the file says, and over it flags; else what is wrong is told. */
 static int read_configuration(const struct offline_options *options, struct arena *arena,
                               struct configuration *ret_configuration)
@@ -161,6 +174,20 @@ static int configure(const struct offline_options *options, struct arena *arena,
 
 /* --- a review --- */
 
+/* Standard input alone, and it holds nothing: a slip in a pipe must not look like a clean review.
+ * Then `files` says so as well. */
+static struct report review_files(struct arena *arena, struct input_files *files,
+                                  const struct offline_config *config)
+{
+    struct report report = offline_review(arena, files, config);
+
+    if (report.objects.count || report.others.count || report.findings.count ||
+        report.unreadable || files->count != 1 || !str_eq(files->items[0].name, STR("-")))
+        return report;
+    files->items[0].failure = STR(INPUT_NOTHING);
+    return offline_review(arena, files, config);
+}
+
 static int review(const struct offline_options *options, struct arena *arena)
 {
     AUTO(policy_set_unref) struct policy_set *policies = NULL;
@@ -174,7 +201,7 @@ static int review(const struct offline_options *options, struct arena *arena)
     config.policies = policies;
 
     struct input_files files = input_read(arena, &options->words);
-    struct report report = offline_review(arena, &files, &config);
+    struct report report = review_files(arena, &files, &config);
 
     options->output->write(&report, &style, &out);
     tell_unreadable(&report.files, arena);
@@ -220,7 +247,7 @@ static int compare(const struct offline_options *options, struct arena *arena)
     struct strbuf out = strbuf_new(arena, 64 * 1024);
 
     if (configure(options, arena, &config) < 0 ||
-        load_policies(options->policy, arena, &before) < 0 ||
+        load_policies_before(options->policy, arena, &before) < 0 ||
         load_policies(options->other, arena, &after) < 0)
         return OFFLINE_UNREADABLE;
 
@@ -231,8 +258,8 @@ static int compare(const struct offline_options *options, struct arena *arena)
     new_config.policies = after;
 
     struct input_files files = input_read(arena, &options->words);
-    struct report old_report = offline_review(arena, &files, &old_config);
-    struct report new_report = offline_review(arena, &files, &new_config);
+    struct report old_report = review_files(arena, &files, &old_config);
+    struct report new_report = review_files(arena, &files, &new_config);
     struct diff diff = diff_reports(arena, &old_report, &new_report);
     bool fails = diff.count_of[DIFF_REFUSED] ||
                  (options->fail_on <= SEVERITY_WARN && diff.warned);

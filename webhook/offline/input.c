@@ -131,8 +131,10 @@ static void add_path(struct gathering *g, struct str path)
     }
     add_folder(g, path, 0);
     /* A slip in a path must not look like a clean review. */
-    if (g->files.count == before && map_count(g->names) == known)
+    if (g->files.count == before && map_count(g->names) == known) {
         fail(g, path, "holds no *.yaml, *.yml or *.json");
+        g->files.items[before].empty_folder = true;
+    }
 }
 
 static void add_glob(struct gathering *g, struct str pattern)

@@ -9,8 +9,12 @@ struct input_file {
     struct str name;    /* as it was named or found; "-" for standard input */
     struct str bytes;
     struct str failure; /* which name could not be read and why; "" if it was */
+    bool empty_folder;  /* that is why */
 };
 LIST_DEFINE(input_files, struct input_file)
+
+/* The failure of standard input that holds no document. */
+#define INPUT_NOTHING "standard input holds no document; see whether what writes it failed"
 
 /* All files that `words` name, each once, in their order; those of a folder sorted, with all
  * folders below it. A word that leads to no file is an entry with a failure. */
