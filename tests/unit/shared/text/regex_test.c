@@ -44,7 +44,7 @@ static void bad_patterns_are_named_with_their_offset(void **state)
         { "a(b", "pattern \"a(b\", offset 3: missing closing parenthesis" },
         { "a[", "pattern \"a[\", offset 2: missing terminating ] for character class" },
         { "*a", "pattern \"*a\", offset 0: quantifier does not follow a repeatable item" },
-        { "\xff", "pattern \"\xff\", offset 0: UTF-8 error: illegal byte (0xfe or 0xff)" },
+        { "\xff", "pattern \"\\xff\", offset 0: UTF-8 error: illegal byte (0xfe or 0xff)" },
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
