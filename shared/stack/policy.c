@@ -81,6 +81,7 @@ const struct policy *policy_read(struct arena *arena, struct json object,
     policy->spec_json = json_get(object, STR("spec"));
     kube_meta_read(object, &policy->meta);
     check_top(policy, &findings);
+    validate_metadata(&policy->meta, &findings);
     fields_decode(&findings, &fields_of_policy_spec, policy->spec_json, &policy->spec, &at);
     if (!policy->spec.action)
         policy->spec.action = POLICY_ACTION_DENY;

@@ -8,6 +8,7 @@
 #include "stack/finding.h"
 #include "stack/graph.h"
 
+/* Of a Stack or a StackPolicy. */
 void validate_metadata(const struct kube_meta *meta, struct findings *findings);
 void validate_shape(const struct stack *stack, const struct facts *facts,
                     struct findings *findings);

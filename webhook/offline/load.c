@@ -19,10 +19,12 @@ static void take_up(struct loading *l, const struct object *object)
     struct str name = json_str(json_walk(object->json, "metadata", "name", NULL));
     const char *kind = object_kind_name(l->kind);
 
-    if (!name.len)
+    if (!name.len) {
         load_wrong(l, object->file, object_place(object),
                    str_fmt(l->arena, "a %s needs a name", kind));
-    else if (!map_put(l->names, name, l))
+        return;
+    }
+    if (!map_put(l->names, name, l))
         load_wrong(l, object->file, object_field_place(object, STR("metadata.name")),
                    str_fmt(l->arena, "there is another %s %.*s; rename one of them", kind,
                            STR_ARG(str_shown(l->arena, name, SHOWN_MAX))));

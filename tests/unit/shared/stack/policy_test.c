@@ -117,6 +117,16 @@ static void tells_what_is_wrong_with_a_policy(void **state)
     }
 }
 
+static void a_policy_s_name_is_what_kubernetes_takes(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct problems problems = problems_new(arena);
+
+    (void)state;
+    policy_decode(arena, policy_json(arena, "My_Policy", FIELD("spec.env", "presence: Required")), &problems);
+    rows_expect_str("a policy", findings_text(arena, &problems), STR("!shape.metadata metadata.name"));
+}
+
 static void every_rule_of_policies_has_a_row(void **state)
 {
     (void)state;
@@ -412,6 +422,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_what_is_wrong_with_a_policy),
+        cmocka_unit_test(a_policy_s_name_is_what_kubernetes_takes),
         cmocka_unit_test(every_rule_of_policies_has_a_row),
         cmocka_unit_test(finds_what_a_stack_breaks),
         cmocka_unit_test(audit_is_told_to_nobody),
