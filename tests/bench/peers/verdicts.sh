@@ -15,9 +15,9 @@ make_certificates
 serve herd
 serve peer
 
-# What the peer leaves out: fields that nobody knows, which the framework's decoder passes over and the CRD's schema refuses,
-# and ranges that no version is in, which its library of versions cannot tell.
-left_out=' unknown-fields shape.unknown-field shape.empty-range '
+# What the peer leaves out: fields that nobody knows, which the framework's decoder passes over and the CRD's schema refuses;
+# metadata, which the API server judges by itself; and ranges that no version is in, which its library of versions cannot tell.
+left_out=' unknown-fields shape.unknown-field shape.metadata shape.empty-range '
 
 # ask SERVER ROUTE REVIEW: its answer; what is no review at all is refused as a Status.
 ask() {
