@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # suite_outage.sh: what a webhook that is out stops, on a real API server with the manifests' own configurations: creating
-# Stacks and changing their spec or labels, and policies, and nothing else; for how long, and what the author is told. Then all that brings it
-# back: manifests applied again, replicas that come and go.
+# Stacks, changing their spec, labels or annotations, and policies; and nothing else; for how long, and what the author is
+# told. Then all that brings it back: manifests applied again, replicas that come and go.
 #
 # HERD_SECONDS=n lets replicas come and go for so long (8 s). HERD_LONG=1 adds what takes minutes: connections at the API
 # server's idle limit. What a cut undeploy leaves behind is asked by tests/install/online.sh.
@@ -42,6 +42,8 @@ stops() {
   asked+=($!)
   out_of_order "$1" k label stack quiet "row=$rows" --overwrite &
   asked+=($!)
+  out_of_order "$1" k annotate stack quiet "note=$rows" --overwrite &
+  asked+=($!)
   called='webhook "validate.stackpolicies.herd.suse.com"' out_of_order "$1" k apply -f examples/policy/timeouts.yaml &
   asked+=($!)
   out_of_order "$1" k annotate stack quiet herd.suse.com/last-applied-by=somebody --overwrite
@@ -66,7 +68,6 @@ goes_on() {
   local began one=one-$rows
   began=$(now_ms)
   ok k patch stack held --subresource=status --type=merge -p "{\"status\":{\"message\":\"$one\"}}"
-  ok k annotate stack held "row=$one" --overwrite
   ok k patch stack held --type=merge -p "{\"metadata\":{\"finalizers\":[\"example.com/$one\"]}}"
   ok k patch stack held --type=merge -p '{"metadata":{"finalizers":null}}'
   ok k delete stack "spare-$spare" --timeout=4s
@@ -128,7 +129,7 @@ k create --dry-run=client --validate=false -o 'jsonpath={.apiVersion} {.kind}{"\
   2>/dev/null | sort >"$state/kinds.got"
 ok diff "$state/kinds.want" "$state/kinds.got"
 
-row "the webhook hangs (SIGSTOP): only creating Stacks and changing their spec or labels stops, and policies"
+row "the webhook hangs (SIGSTOP): only creating Stacks and changing their spec, labels or annotations stops, and policies"
 spare=1
 end_with[webhook]=KILL
 kill -STOP "${pid_of[webhook]}"
