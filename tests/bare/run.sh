@@ -26,7 +26,7 @@ mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount --make-rslave "$root/dev"
 mkdir -p "$root/src"
-git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$root/src" 2>/dev/null
+git ls-files -z --cached --others --exclude-standard | xargs -0 cp -P --parents -t "$root/src"
 # A process group of its own, so that ending it ends all that it started.
 inside=(setsid env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
   chroot "$root" /bin/sh -c)
