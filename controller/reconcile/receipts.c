@@ -111,7 +111,7 @@ struct receipts *receipts_create(const char *key_file, enum receipts_mode mode, 
     struct receipts *receipts = mem_new(struct receipts);
 
     if (key_file)
-        receipts->file = file_cache_create(key_file, RECEIPT_KEY_BYTES);
+        receipts->file = file_cache_create(key_file, RECEIPT_KEY_BYTES, 0);
     receipts->wanted = mode;
     receipts->settle_ms = settle_ms;
     receipts->log = log;

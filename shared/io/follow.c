@@ -10,7 +10,6 @@
 enum {
     READS_MAX = 5, /* of files that change under our hands */
     SHOWN_NAME = 200,
-    CACHE_LOOK_MS = 1000,
 };
 
 /* Of a file that is not there the size is -1. */
@@ -135,15 +134,17 @@ struct file_cache {
     struct file_follow *file;
     char *bytes;
     size_t len;
+    int64_t look_ms;
     bool looked;
     int64_t looked_ms;
 };
 
-struct file_cache *file_cache_create(const char *name, size_t bytes_max)
+struct file_cache *file_cache_create(const char *name, size_t bytes_max, int64_t look_ms)
 {
     struct file_cache *cache = mem_new(struct file_cache);
 
     cache->file = file_follow_create(&name, 1, bytes_max);
+    cache->look_ms = look_ms;
     return cache;
 }
 
@@ -175,7 +176,7 @@ static void look(struct file_cache *cache)
 
 struct str file_cache_get(struct file_cache *cache, int64_t now_ms)
 {
-    if (!cache->looked || now_ms - cache->looked_ms >= CACHE_LOOK_MS) {
+    if (!cache->looked || now_ms - cache->looked_ms >= cache->look_ms) {
         cache->looked = true;
         cache->looked_ms = now_ms;
         look(cache);

@@ -26,10 +26,10 @@ int file_follow_read(struct file_follow *follow, struct arena *arena, struct str
 /* What was read last, or could not be, is no change any more. */
 void file_follow_take(struct file_follow *follow);
 
-/* One file, read anew at most once a second, and only if it changed; what could not be read keeps
- * the last good. */
+/* One file, read anew only if it changed; what could not be read keeps the last good. It is looked
+ * at when it is asked for, at most once in look_ms; 0 = each time. */
 struct file_cache;
-struct file_cache *file_cache_create(const char *name, size_t bytes_max);
+struct file_cache *file_cache_create(const char *name, size_t bytes_max, int64_t look_ms);
 void file_cache_free(struct file_cache *cache);
 AUTO_DEFINE(file_cache_free, struct file_cache *)
 /* Borrowed until the next call. "" if it never could be read. */

@@ -82,7 +82,7 @@ struct kube_client *kube_client_create(const struct kube_client_options *options
     client->arena = arena_create(0);
     copy_config(client, options->config);
     if (client->config.token_file.len)
-        client->token = file_cache_create(client->config.token_file.at, TOKEN_BYTES);
+        client->token = file_cache_create(client->config.token_file.at, TOKEN_BYTES, 0);
 
     struct http_client_options http = {
         .ca_pem = client->config.ca_pem,

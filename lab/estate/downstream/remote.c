@@ -25,7 +25,7 @@ static int connect_to(struct remote *remote, struct error *err)
     const struct kube_config *config = &remote->config;
 
     if (config->token_file.len)
-        remote->token = file_cache_create(config->token_file.at, TOKEN_BYTES);
+        remote->token = file_cache_create(config->token_file.at, TOKEN_BYTES, 0);
     remote->http = http_client_create(
         remote->options.loop,
         &(struct http_client_options){

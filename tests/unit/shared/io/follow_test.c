@@ -147,11 +147,11 @@ static void test_what_is_read_stood_there_together(void **state)
     end(&fixture);
 }
 
-static void test_a_cache_follows_its_file_once_a_second(void **state)
+static void test_a_cache_follows_its_file_now_and_then(void **state)
 {
     struct fixture fixture = begin();
     const char *name = name_in(&fixture, "token");
-    struct file_cache *cache = file_cache_create(name, 100);
+    struct file_cache *cache = file_cache_create(name, 100, 1000);
 
     (void)state;
     rows_expect_str("no file yet", file_cache_get(cache, 0), STR(""));
@@ -169,12 +169,28 @@ static void test_a_cache_follows_its_file_once_a_second(void **state)
     end(&fixture);
 }
 
+static void test_a_cache_may_look_each_time(void **state)
+{
+    struct fixture fixture = begin();
+    const char *name = name_in(&fixture, "token");
+    struct file_cache *cache = file_cache_create(name, 100, 0);
+
+    (void)state;
+    put(name, STR("one"));
+    rows_expect_str("there", file_cache_get(cache, 0), STR("one"));
+    put(name, STR("two"));
+    rows_expect_str("changed in the same millisecond", file_cache_get(cache, 0), STR("two"));
+    file_cache_free(cache);
+    end(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_state_is_read_once),
         cmocka_unit_test(test_what_is_read_stood_there_together),
-        cmocka_unit_test(test_a_cache_follows_its_file_once_a_second),
+        cmocka_unit_test(test_a_cache_follows_its_file_now_and_then),
+        cmocka_unit_test(test_a_cache_may_look_each_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
