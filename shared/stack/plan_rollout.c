@@ -232,7 +232,8 @@ static bool is_gated(const struct planner *p)
                             rollout->waves.count);
 }
 
-/* Clusters where nothing may be begun at all. They take nobody's place. */
+/* Clusters where nothing may be begun at all. They take nobody's place, but later waves wait for
+ * them as for any that is not deployed. */
 static void shut_out(struct planner *p)
 {
     for (uint32_t i = 0; i < p->observed->clusters.count; i++) {

@@ -72,6 +72,11 @@ static void what_nobody_judged_is_held(void **state)
     CHECK_ALL(rows);
 }
 
+/* Rollouts whose first wave is of some clusters; `more` says the rest of it. */
+#define WAVE(ids, more)                                                                            \
+    "\"rollout\":{\"waves\":[{\"name\":\"first\",\"selector\":{\"matchExpressions\":[{"             \
+    "\"key\":\"id\",\"operator\":\"In\",\"values\":[" ids "]}]}}]" more "}"
+
 static void nothing_begins_where_it_is_shut(void **state)
 {
     static const struct row rows[] = {
@@ -84,6 +89,21 @@ static void nothing_begins_where_it_is_shut(void **state)
           "cluster a; cluster b; shut a AccessDenied no; plan",
           "upgrade:db@b", "db@a=Waiting/AccessDenied db@b=Deploying/Installing", "True/Valid",
           "" },
+        { "later waves wait for it: it is not deployed there", "db", NULL, WAVE("\"a\"", ""),
+          "cluster a; cluster b; shut a AccessDenied no; plan", "",
+          "db@a=Waiting/AccessDenied db@b=Waiting/WaitingForWave", "True/Valid", "no" },
+        { "also an hour later, and whatever may fail", "db", NULL,
+          WAVE("\"a\"", ",\"maxFailures\":5"),
+          "cluster a; cluster b; shut a AccessDenied no; plan; +1h; plan", "",
+          "db@a=Waiting/AccessDenied db@b=Waiting/WaitingForWave", "True/Valid", "no" },
+        { "the first wave's others begin", "db", NULL, WAVE("\"a\",\"b\"", ""),
+          "cluster a; cluster b; cluster c; shut a AccessDenied no; plan", "upgrade:db@b",
+          "db@a=Waiting/AccessDenied db@b=Deploying/Installing db@c=Waiting/WaitingForWave",
+          "True/Valid", "" },
+        { "and once it is open and deployed, the next wave begins", "db", NULL, WAVE("\"a\"", ""),
+          "cluster a; cluster b; shut a AccessDenied no; plan; shut a; plan; "
+          "app db@a deployed 1; plan",
+          "upgrade:db@b", "db@a=Deployed/Deployed db@b=Deploying/Installing", "True/Valid", "" },
         { "where something of the Stack was asked for, it goes on", "db", NULL, "",
           "cluster a; plan; app db@a deployed 1; plan; shut a AccessDenied no; gone db@a; plan; "
           "+10m; plan",
