@@ -85,6 +85,23 @@ garble
 eventually other_than "$before"
 eventually create garbled
 
+row "the certificate is past its time: the last good one is served until another one comes, and no review fails"
+before=$(stored)
+expire() {
+  part herd-webhook-tls tls.crt >"$state/old.crt"
+  part herd-webhook-tls tls.key >"$state/old.key"
+  part herd-webhook-ca tls.crt >"$state/ca.crt"
+  part herd-webhook-ca tls.key >"$state/ca.key"
+  ok openssl x509 -x509toreq -in "$state/old.crt" -key "$state/old.key" -copy_extensions copy -out "$state/old.csr"
+  ok openssl x509 -req -in "$state/old.csr" -copy_extensions copy -CA "$state/ca.crt" -CAkey "$state/ca.key" \
+    -set_serial 4711 -days 0 -out "$state/expired.crt"
+  refused openssl x509 -in "$state/expired.crt" -noout -checkend 1
+  ok k -n herd-system patch secret herd-webhook-tls --type=merge -p "{\"data\":{\"tls.crt\":\"$(base64 -w0 <"$state/expired.crt")\"}}"
+}
+meanwhile expire
+eventually other_than "$before"
+eventually create expired
+
 row "whom to believe is garbled: cert-manager sets it right"
 for what in "${configurations[@]}"; do
   ok k patch "$what" --type=json -p '[{"op": "replace", "path": "/webhooks/0/clientConfig/caBundle", "value": "bm9uc2Vuc2U="}]'
