@@ -30,12 +30,14 @@ void known_policies_changed(struct known_policies *known)
     known->set = NULL;
 }
 
-static void tell_left_out(struct known_policies *known, const struct kube_object *object,
-                          const struct problems *problems)
+static void tell(struct known_policies *known, const struct kube_object *object, bool taken,
+                 const struct problems *problems)
 {
     const struct problem *first = problems->list.count ? &problems->list.items[0] : NULL;
 
-    log_warn(known->log, "a StackPolicy is not in order and is not put to Stacks",
+    log_warn(known->log,
+             taken ? "a StackPolicy has a rule that can never work"
+                   : "a StackPolicy is not in order and is not put to Stacks",
              LOG_STR("policy", kube_object_name(object)),
              LOG_STR("field", first ? first->field : STR("")),
              LOG_STR("error", first ? first->message : STR("there are too many StackPolicies")));
@@ -48,11 +50,13 @@ static void add(struct known_policies *known, struct policy_set_builder *builder
     struct problems problems = problems_new(arena);
     struct json json;
     struct error err;
-
     /* Our own bytes, written by policy_keep: they read back. */
-    if (json_read(arena, kube_object_kept(object), &json_limits_default, &json, &err) < 0 ||
-        !policy_set_add(builder, json, &problems))
-        tell_left_out(known, object, &problems);
+    bool taken = json_read(arena, kube_object_kept(object), &json_limits_default, &json,
+                           &err) == 0 &&
+                 policy_set_add(builder, json, &problems);
+
+    if (!taken || problems.list.count)
+        tell(known, object, taken, &problems);
 }
 
 struct policy_set *known_policies_take(struct known_policies *known,

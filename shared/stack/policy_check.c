@@ -2,7 +2,7 @@
 #include "stack/policy_check.h"
 
 #include "kube/names.h"
-#include "stack/policy_choice.h"
+#include "stack/policy_never.h"
 
 /* --- is it in order? --- */
 
@@ -229,7 +229,7 @@ struct policy_check policy_check_compile(struct arena *arena, const struct polic
     check.maximum = compile_amount(&c, "maximum", rule->maximum, end);
     check_bounds(&c, &check);
     check_words(&c);
-    policy_choice_check(&check, at, findings);
+    policy_never_check(&check, at, findings);
     check.asks = asks_of(&check);
     return check;
 }

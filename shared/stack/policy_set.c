@@ -66,6 +66,19 @@ static void name_rules(struct ready_policy *policy, struct arena *arena)
                               STR_ARG(policy->checks.items[i].rule->name)));
 }
 
+/* Whether all rules can be put to a Stack, even if in vain. */
+static bool is_usable(const struct problems *found)
+{
+    for (uint32_t i = 0; i < found->list.count; i++) {
+        const struct problem *problem = &found->list.items[i];
+
+        if (problem->severity == SEVERITY_DENY &&
+            !str_eq(problem->rule, str_of(rule_of(RULE_POLICY_NEVER)->name)))
+            return false;
+    }
+    return true;
+}
+
 bool policy_set_add(struct policy_set_builder *builder, struct json object,
                     struct problems *problems)
 {
@@ -82,10 +95,9 @@ bool policy_set_add(struct policy_set_builder *builder, struct json object,
 
     const struct policy *policy = policy_read(set->arena, copy, &found, &checks);
 
-    if (found.denied || set->policies.count >= LIMIT_POLICIES) {
-        take_problems(&found, problems);
+    take_problems(&found, problems);
+    if (!is_usable(&found) || set->policies.count >= LIMIT_POLICIES)
         return false;
-    }
 
     struct ready_policy ready = {
         .name = policy->meta.name,

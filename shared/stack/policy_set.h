@@ -13,8 +13,10 @@ struct policy_set;
 /* Take policies up one by one, then finish. */
 struct policy_set_builder;
 struct policy_set_builder *policy_set_begin(void);
-/* `object`: a StackPolicy. One that is not in order is left out: false, and what is wrong with it
- * in `problems`. Nothing is borrowed. */
+/* `object`: a StackPolicy; what is wrong with it goes to `problems`. False: it is not in order, or
+ * one too many, and left out. One of which a rule can only never be kept (policy_never.h) is taken:
+ * it may have been stored before that was refused, and its other rules count. Nothing is
+ * borrowed. */
 bool policy_set_add(struct policy_set_builder *builder, struct json object,
                     struct problems *problems);
 /* Never NULL; the builder is gone. Policies are in the order of their names. */

@@ -42,6 +42,17 @@ struct str policy_text_unknown_word(struct str text, int count)
     return STR("");
 }
 
+struct str policy_text_word(struct str text)
+{
+    size_t begin, end = 0;
+
+    while (next_word(text, end, &begin, &end))
+        if (word_of(str_slice(text, begin + 2, end - 1), POLICY_WORD_COUNT) >= 0 &&
+            (begin == 0 || text.at[begin - 1] != '\\'))
+            return str_slice(text, begin, end);
+    return STR("");
+}
+
 bool policy_text_has_words(struct str text)
 {
     size_t begin, end;

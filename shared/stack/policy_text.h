@@ -26,6 +26,8 @@ struct policy_words {
 
 /* The first ${word} of `text` that is none of the first `count`; "" if all are. */
 struct str policy_text_unknown_word(struct str text, int count);
+/* The first that is one of ours, and no \${word}; "" if there is none. */
+struct str policy_text_word(struct str text);
 bool policy_text_has_words(struct str text);
 /* With what the words stand for. */
 struct str policy_text_fill(struct arena *arena, struct str text, const struct policy_words *words);

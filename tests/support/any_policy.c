@@ -43,7 +43,7 @@ static const char *const rules[] = {
     "\"field\":\"spec.security\",\"allow\":[\"enabled\"]",
     "\"field\":\"spec.securityProfile.thresholds.high\",\"maximum\":3",
     "\"field\":\"spec.observabilityProfile.dashboards[*]\",\"pattern\":\"[a-z-]+\"",
-    "\"field\":\"spec.paused\",\"presence\":\"Forbidden\"",
+    "\"field\":\"spec.overrides\",\"presence\":\"Forbidden\"",
     "\"field\":\"spec.targets.clusterIds[*]\",\"pattern\":\"c-m-.*\"",
     "\"field\":\"spec.targets.selector.matchLabels[gpu]\",\"deny\":[\"true\"]",
     "\"field\":\"spec.retry.limit\",\"maximum\":2",
@@ -65,6 +65,9 @@ static const char *const wrong_rules[] = {
     "\"field\":\"spec.charts\",\"minimum\":5,\"maximum\":2",
     "\"field\":\"spec.env\",\"allow\":[\"${chart}\"]",
     "\"field\":\"spec.drift\",\"deny\":[\"ignore\"]",
+    "\"field\":\"spec.paused\",\"presence\":\"Forbidden\"",
+    "\"field\":\"spec.env\",\"notPattern\":\"${name}\"",
+    "\"field\":\"spec.env\",\"allow\":[\"dev\"],\"deny\":[\"d*\"]",
     "\"requiredChart\":\"a\",\"requiredDependency\":\"b\"",
     "\"field\":7", "\"presence\":\"Required\"", "",
 };

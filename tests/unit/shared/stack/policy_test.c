@@ -68,25 +68,45 @@ static const struct {
     { "a duration for a duration", FIELD("spec.charts[*].timeout", "maximum: 30m"), "", NULL },
     { "the least above the most", FIELD("spec.rollout.maxFailures", "minimum: 3, maximum: 2"), "!policy.amount spec.rules[0].minimum", "nothing can meet both; lower the minimum or raise the maximum" },
     { "required at any depth", FIELD("spec.charts[*].values.inline.**.tag", "presence: Required"), "!policy.check spec.rules[0].presence", "missing at it; write the whole path" },
-    { "forbidden and more", FIELD("spec.paused", "presence: Forbidden, allow: ['true']"), "!policy.check spec.rules[0].presence", "keep presence: Forbidden alone" },
+    { "forbidden and more", FIELD("spec.env", "presence: Forbidden, allow: ['true']"), "!policy.check spec.rules[0].presence", "keep presence: Forbidden alone" },
     { "charts of a field of none", FIELD("spec.env", "presence: Required, charts: [x]"), "!policy.check spec.rules[0].charts", "no chart; remove charts" },
     { "a word that stands for nothing", FIELD("spec.env", "presence: Required, message: 'no ${evn}'"), "!policy.word spec.rules[0].message", "${evn}" },
     { "a word that a list cannot have", FIELD("spec.env", "allow: ['${value}']"), "!policy.word spec.rules[0].allow", "${value}" },
-    { "allow with a word that the field never is", FIELD("spec.drift", "allow: [Correct, detect]"), "!policy.check spec.rules[0].allow[1]",
+    { "allow with a word that the field never is", FIELD("spec.drift", "allow: [Correct, detect]"), "!policy.never spec.rules[0].allow[1]",
       "'detect' matches nothing that the field takes: Detect, Correct or Ignore; did you mean Detect?" },
-    { "deny, too, which would let everything pass", FIELD("spec.security", "deny: [Disabled]"), "!policy.check spec.rules[0].deny[0]", "did you mean disabled?" },
-    { "so of a field deep down", FIELD("spec.securityProfile.policyMode", "allow: [protect]"), "!policy.check spec.rules[0].allow[0]", "did you mean Protect?" },
-    { "a boolean is true or false", FIELD("spec.paused", "allow: ['yes']"), "!policy.check spec.rules[0].allow[0]", "true or false; ask for what the field takes" },
+    { "deny, too, which would let everything pass", FIELD("spec.security", "deny: [Disabled]"), "!policy.never spec.rules[0].deny[0]", "did you mean disabled?" },
+    { "so of a field deep down", FIELD("spec.securityProfile.policyMode", "allow: [protect]"), "!policy.never spec.rules[0].allow[0]", "did you mean Protect?" },
+    { "a boolean is true or false", FIELD("spec.paused", "allow: ['yes']"), "!policy.never spec.rules[0].allow[0]", "true or false; ask for what the field takes" },
     { "and so it may be asked for", FIELD("spec.charts[*].wait", "allow: ['true'], deny: ['false']"), "", NULL },
-    { "a glob that none of the words matches", FIELD("spec.drift", "allow: [correct*]"), "!policy.check spec.rules[0].allow[0]", "did you mean Correct?" },
+    { "a glob that none of the words matches", FIELD("spec.drift", "allow: [correct*]"), "!policy.never spec.rules[0].allow[0]", "did you mean Correct?" },
     { "a glob that one of them matches", FIELD("spec.drift", "allow: ['*tect'], deny: ['Ig*']"), "", NULL },
     { "what stands for anything may be one of them", FIELD("spec.drift", "deny: ['${env}']"), "", NULL },
-    { "but not with such an end", FIELD("spec.drift", "deny: ['${env}-x']"), "!policy.check spec.rules[0].deny[0]", "'${env}-x' matches nothing" },
+    { "but not with such an end", FIELD("spec.drift", "deny: ['${env}-x']"), "!policy.never spec.rules[0].deny[0]", "'${env}-x' matches nothing" },
     { "what stands for nothing is told once", FIELD("spec.drift", "deny: ['${evn}']"), "!policy.word spec.rules[0].deny", "${evn}" },
-    { "a pattern that none of the words matches", FIELD("spec.drift", "pattern: 'detect|correct'"), "!policy.check spec.rules[0].pattern", "matches nothing that the field takes" },
-    { "nor the other", FIELD("spec.security", "notPattern: 'Dis.*'"), "!policy.check spec.rules[0].notPattern", NULL },
+    { "a pattern that none of the words matches", FIELD("spec.drift", "pattern: 'detect|correct'"), "!policy.never spec.rules[0].pattern", "matches nothing that the field takes" },
+    { "nor the other", FIELD("spec.security", "notPattern: 'Dis.*'"), "!policy.never spec.rules[0].notPattern", NULL },
     { "patterns that one matches", FIELD("spec.drift", "pattern: '(?i)detect', notPattern: '[IC].*'"), "", NULL },
     { "any word of a field that takes any", FIELD("spec.env", "allow: [yes-please], deny: [Detect]"), "", NULL },
+    { "allow and deny of one word", FIELD("spec.env", "allow: [prod], deny: [prod]"), "!policy.never spec.rules[0].allow", "nothing can keep the rule; remove from one" },
+    { "so of globs, and of what stands for something", FIELD("spec.charts[*].namespace", "allow: ['team-*-x', '${env}-a', a], deny: ['team-*', '${env}-*', '*a']"),
+      "!policy.never spec.rules[0].allow", NULL },
+    { "not where some of what is allowed stays", FIELD("spec.env", "allow: ['pro*', dev], deny: [prod, dev]"), "", NULL },
+    { "nor where deny is the narrower", FIELD("spec.env", "allow: ['*-x'], deny: ['team-*-x', 'a*']"), "", NULL },
+    { "a word in a pattern", FIELD("metadata.name", "pattern: '${namespace}-.*'"), "!policy.never spec.rules[0].pattern", "${namespace} stands for nothing in a pattern" },
+    { "in the other, which then lets everything pass", FIELD("spec.charts[*].namespace", "notPattern: 'a|${name}'"), "!policy.never spec.rules[0].notPattern", "ask with allow or deny" },
+    { "told once where only some words are taken", FIELD("spec.drift", "pattern: '${env}'"), "!policy.never spec.rules[0].pattern", NULL },
+    { "what is no word of ours, or is meant as it stands", FIELD("metadata.name", "pattern: 'a${b}', notPattern: '.*\\${name}.*'"), "", NULL },
+    { "forbidden that every Stack has", FIELD("spec.charts", "presence: Forbidden"), "!policy.never spec.rules[0].presence", "every Stack has the field" },
+    { "of each chart", FIELD("spec.charts[*].repo", "presence: Forbidden"), "!policy.never spec.rules[0].presence", "deny their metadata.namespace" },
+    { "by a default", FIELD("spec.charts[*].namespace", "presence: Forbidden"), "!policy.never spec.rules[0].presence", NULL },
+    { "by a default that follows from another field", FIELD("spec.security", "presence: Forbidden"), "!policy.never spec.rules[0].presence", NULL },
+    { "in whatever way", FIELD("spec.targets", "presence: Forbidden"), "!policy.never spec.rules[0].presence", NULL },
+    { "but either of the ways", "rules: [{name: a, field: spec.targets.selector, presence: Forbidden}, {name: b, field: spec.targets.clusterIds, presence: Forbidden}]", "", NULL },
+    { "that admission writes", FIELD("metadata.annotations[herd.suse.com/last-applied-by]", "presence: Forbidden"), "!policy.never spec.rules[0].presence", NULL },
+    { "that is computed", FIELD("computed.gpus", "presence: Forbidden"), "!policy.never spec.rules[0].presence", NULL },
+    { "deny of anything is the same", FIELD("metadata.name", "deny: [a, '*']"), "!policy.never spec.rules[0].deny", NULL },
+    { "and right for what a Stack can be without", FIELD("spec.env", "deny: ['*']"), "", NULL },
+    { "forbidden for some charts refuses those charts", FIELD("spec.charts[*].name", "charts: [privileged-*], presence: Forbidden"), "", NULL },
     { "a label key that is none", "match: {selector: {matchLabels: {'a b': c}}}, " FIELD("spec.env", "presence: Required"),
       "!targets.label spec.match.selector.matchLabels[a b]", NULL },
     { "a selector that nothing can match", "match: {selector: {matchExpressions: [{key: a, operator: Exists}, {key: a, operator: DoesNotExist}]}}, "
@@ -402,6 +422,29 @@ static void a_set_is_in_order_and_knows_what_it_asks(void **state)
     rows_expect_str("its rules", policy_set_rule_name(set, 1, 0), STR("r"));
 }
 
+/* Its other rules must not go with it: it may be older than what refuses it. */
+static void a_policy_with_a_rule_that_never_works_counts(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct problems problems = problems_new(arena);
+    struct problems found = problems_new(arena);
+    struct policy_set_builder *builder = policy_set_begin();
+    struct json policy = policy_json(
+        arena, "p",
+        "rules: [{name: vain, field: spec.drift, deny: [detect]}, {name: prod, field: spec.env, deny: [prod]}]");
+    const struct stack *stack = stack_default(
+        arena, stack_decode(arena, stack_of(arena, STACK_SPEC), &found), NULL);
+
+    (void)state;
+    rows_expect("the policy", policy_set_add(builder, policy, &problems), "taken");
+    rows_expect_str("and told", findings_text(arena, &problems), STR("!policy.never spec.rules[0].deny[0]"));
+
+    AUTO(policy_set_unref) struct policy_set *set = policy_set_finish(builder);
+
+    policy_set_judge(set, stack, &found);
+    rows_expect_str("its other rule", findings_text(arena, &found), STR("!policy/p/prod spec.env"));
+}
+
 static void one_rule_does_not_fill_the_answer(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -430,6 +473,7 @@ int main(void)
         cmocka_unit_test(a_sum_excuses_the_same_sum),
         cmocka_unit_test(a_label_that_makes_a_policy_apply_is_judged),
         cmocka_unit_test(a_set_is_in_order_and_knows_what_it_asks),
+        cmocka_unit_test(a_policy_with_a_rule_that_never_works_counts),
         cmocka_unit_test(one_rule_does_not_fill_the_answer),
     };
 
