@@ -1,9 +1,8 @@
 /* loopback.c: servers, clients and certificates of one test process. */
 #include "support/rows.h"
 
+#include "support/folder.h"
 #include "support/loopback.h"
-
-#include "io/file.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -134,42 +133,15 @@ struct tls_pair loopback_leaf(struct arena *arena, const struct tls_pair *ca, co
     return loopback_issue(arena, request, ca);
 }
 
-const char *loopback_folder(struct arena *arena)
-{
-    const char *above = getenv("TMPDIR");
-    struct str name = str_fmt(arena, "%s/herd-test-XXXXXX", above ? above : "/tmp");
-
-    assert_non_null(mkdtemp((char *)(uintptr_t)name.at));
-    return name.at;
-}
-
-void loopback_remove_folder(const char *folder)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct str_list names;
-    struct error err;
-
-    if (file_list(arena, folder, &names, &err) != 0)
-        return;
-    for (uint32_t i = 0; i < names.count; i++) {
-        const char *name = str_fmt(arena, "%s/%.*s", folder, STR_ARG(names.items[i])).at;
-
-        if (unlink(name) != 0)
-            loopback_remove_folder(name);
-    }
-    rmdir(folder);
-}
-
 struct tls_source *loopback_source(struct arena *arena, const char *folder,
                                    const struct tls_pair *pair)
 {
-    const char *certificate = str_fmt(arena, "%s/tls.crt", folder).at;
-    const char *key = str_fmt(arena, "%s/tls.key", folder).at;
+    const char *certificate = folder_name(arena, folder, "tls.crt");
+    const char *key = folder_name(arena, folder, "tls.key");
     struct error err;
 
-    if (file_replace(certificate, pair->certificate_pem, 0644, &err) != 0 ||
-        file_replace(key, pair->key_pem, 0600, &err) != 0)
-        fail_msg("%s", err.text);
+    folder_put(certificate, pair->certificate_pem, 0644);
+    folder_put(key, pair->key_pem, 0600);
 
     struct tls_source *source = tls_source_create(certificate, key, &err);
 

@@ -37,9 +37,6 @@ struct tls_pair loopback_leaf(struct arena *arena, const struct tls_pair *ca, co
 struct tls_pair loopback_issue(struct arena *arena, struct tls_request request,
                                const struct tls_pair *ca);
 
-/* A folder of its own under the build's temporary folder; removed by loopback_remove_folder. */
-const char *loopback_folder(struct arena *arena);
-void loopback_remove_folder(const char *folder);
 /* Write both files and open them as a source. */
 struct tls_source *loopback_source(struct arena *arena, const char *folder,
                                    const struct tls_pair *pair);

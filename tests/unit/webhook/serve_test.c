@@ -2,9 +2,9 @@
  * and goes down in the right order. */
 #include "support/rows.h"
 
+#include "support/folder.h"
 #include "support/loopback.h"
 
-#include "io/file.h"
 #include "io/signal.h"
 #include "webhook/serve.h"
 
@@ -33,10 +33,9 @@ struct fixture {
 static void write_leaf(struct fixture *f)
 {
     struct tls_pair leaf = loopback_leaf(f->arena, &f->ca, "herd.test");
-    struct error err;
 
-    assert_int_equal(file_replace(f->options.key_file, leaf.key_pem, 0600, &err), 0);
-    assert_int_equal(file_replace(f->options.certificate_file, leaf.certificate_pem, 0644, &err), 0);
+    folder_put(f->options.key_file, leaf.key_pem, 0600);
+    folder_put(f->options.certificate_file, leaf.certificate_pem, 0644);
 }
 
 static void set_up(struct fixture *f, int64_t drain_ms)
@@ -44,19 +43,19 @@ static void set_up(struct fixture *f, int64_t drain_ms)
     struct error err;
 
     *f = (struct fixture){ .arena = arena_create(0), .loop = loop_create(), .result = -7 };
-    f->folder = loopback_folder(f->arena);
+    f->folder = folder_create(f->arena);
     f->ca = loopback_ca(f->arena, "test CA");
     f->options = (struct webhook_options){
         .listen_host = "127.0.0.1",
         .metrics_host = "127.0.0.1",
-        .certificate_file = str_fmt(f->arena, "%s/tls.crt", f->folder).at,
-        .key_file = str_fmt(f->arena, "%s/tls.key", f->folder).at,
+        .certificate_file = folder_name(f->arena, f->folder, "tls.crt"),
+        .key_file = folder_name(f->arena, f->folder, "tls.key"),
         .receipt_key_file = "/nonexistent/key",
         .listen_from = "--listen",
         .metrics_from = "--metrics-listen",
         .api = { .file = "", .context = "" },
         .event_threads = 1,
-        .config_file = str_fmt(f->arena, "%s/config.yaml", f->folder).at,
+        .config_file = folder_name(f->arena, f->folder, "config.yaml"),
         .drain_ms = drain_ms,
     };
     assert_int_equal(pipe(f->log_pipe), 0);
@@ -73,7 +72,7 @@ static void tear_down(struct fixture *f)
     log_free(f->log);
     close(f->log_pipe[0]);
     close(f->log_pipe[1]);
-    loopback_remove_folder(f->folder);
+    folder_remove(f->folder);
     loop_free(f->loop);
     arena_free(f->arena);
 }
@@ -167,7 +166,6 @@ static void a_second_signal_cuts_the_drain_short(void **state)
 static void a_new_certificate_is_taken_and_a_bad_one_is_not(void **state)
 {
     struct fixture f;
-    struct error err;
 
     (void)state;
     set_up(&f, 0);
@@ -175,7 +173,7 @@ static void a_new_certificate_is_taken_and_a_bad_one_is_not(void **state)
     write_leaf(&f);
     wait_for_log(&f, "\"certificate taken\"");
     rows_expect_int("served on", status_of(&f, "/readyz"), 200);
-    assert_int_equal(file_replace(f.options.certificate_file, STR("-----BEGIN"), 0644, &err), 0);
+    folder_put(f.options.certificate_file, STR("-----BEGIN"), 0644);
     wait_for_log(&f, "\"new certificate refused");
     rows_expect_int("the last good one stays", status_of(&f, "/readyz"), 200);
     assert_int_equal(kill(getpid(), SIGTERM), 0);
@@ -186,9 +184,7 @@ static void a_new_certificate_is_taken_and_a_bad_one_is_not(void **state)
 
 static void configure(struct fixture *f, const char *text)
 {
-    struct error err;
-
-    assert_int_equal(file_replace(f->options.config_file, str_of(text), 0644, &err), 0);
+    folder_put(f->options.config_file, str_of(text), 0644);
 }
 
 static struct str ready_page(struct fixture *f)

@@ -1,11 +1,11 @@
 /* server_test.c: the review server as the API server meets it: over TLS, on a free port. */
 #include "support/rows.h"
 
+#include "support/folder.h"
 #include "support/loopback.h"
 #include "support/review_builder.h"
 
 #include "base/limits.h"
-#include "io/file.h"
 #include "webhook/metrics.h"
 #include "webhook/server.h"
 
@@ -48,7 +48,7 @@ static void begin(struct fixture *f, size_t arena_budget)
     struct error err;
 
     *f = (struct fixture){ .arena = arena_create(0), .loop = loop_create() };
-    f->folder = loopback_folder(f->arena);
+    f->folder = folder_create(f->arena);
     f->ca = loopback_ca(f->arena, "test CA");
 
     struct tls_pair leaf = loopback_leaf(f->arena, &f->ca, "herd-webhook.herd-system.svc");
@@ -57,7 +57,7 @@ static void begin(struct fixture *f, size_t arena_budget)
     f->metrics = webhook_metrics_create();
     f->health = health_create("127.0.0.1", 0, checks, 1, f->metrics, &err);
     f->facts = fact_source_create(NULL, NULL, &err);
-    f->config_file = str_fmt(f->arena, "%s/config.yaml", f->folder).at;
+    f->config_file = folder_name(f->arena, f->folder, "config.yaml");
     f->configured = configured_create(f->config_file, &(struct configuration_layer){ 0 }, &err);
     f->server = webhook_server_create(
         &(struct webhook_server_options){
@@ -86,7 +86,7 @@ static void end(struct fixture *f)
     health_free(f->health);
     metrics_free(f->metrics);
     tls_source_free(f->tls);
-    loopback_remove_folder(f->folder);
+    folder_remove(f->folder);
     loop_free(f->loop);
     arena_free(f->arena);
 }
@@ -187,7 +187,7 @@ static void the_next_review_is_judged_by_the_newest_configuration(void **state)
     (void)state;
     begin(&f, 0);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        assert_int_equal(file_replace(f.config_file, str_of(rows[i].text), 0644, &err), 0);
+        folder_put(f.config_file, str_of(rows[i].text), 0644);
         rows_expect_int(rows[i].row, configured_refresh(f.configured, &err), 1);
         rows_expect_int(rows[i].row, is_allowed(&f, PLAIN), rows[i].plain);
         rows_expect_int(rows[i].row, is_allowed(&f, LOCAL), rows[i].local);

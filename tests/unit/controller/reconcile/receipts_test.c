@@ -1,7 +1,7 @@
 /* receipts_test.c: the key as it comes, changes and settles; and the Secret that it is made in. */
 #include "support/rows.h"
 
-#include "support/loopback.h"
+#include "support/folder.h"
 #include "support/scripted_api.h"
 #include "support/stack_builder.h"
 
@@ -20,14 +20,6 @@
 #define KEY_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
 enum { SETTLE_MS = 180000 };
-
-static void put(const char *file, const char *text)
-{
-    struct error err;
-
-    if (file_replace(file, str_of(text), 0600, &err) < 0)
-        fail_msg("%s", err.text);
-}
 
 /* A Stack with that receipt. */
 static struct json shop(struct arena *arena, struct str receipt)
@@ -71,17 +63,17 @@ static void nothing_is_held_before_everybody_has_the_key(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     AUTO(receipts_free) struct receipts *receipts = NULL;
-    const char *folder = loopback_folder(arena);
-    const char *file = str_fmt(arena, "%s/key", folder).at;
+    const char *folder = folder_create(arena);
+    const char *file = folder_name(arena, folder, "key");
     int64_t now = clock_monotonic_ms(system_clock());
 
     (void)state;
     receipts = receipts_create(file, RECEIPTS_HOLD, SETTLE_MS, NULL);
     begin(arena, receipts, "");
     rows_expect_int("without a key", receipts_mode(receipts), RECEIPTS_IGNORE);
-    put(file, "too short");
+    folder_put(file, STR("too short"), 0600);
     rows_expect("what is no key", !receipts_look(receipts, now += 2000), "changes nothing");
-    put(file, KEY_A);
+    folder_put(file, STR(KEY_A), 0600);
     rows_expect("a key that comes", receipts_look(receipts, now += 2000), "is news");
     rows_expect_str("it is read", receipts_key(receipts), STR(KEY_A));
     rows_expect("the webhook may not have it for hours",
@@ -94,7 +86,7 @@ static void nothing_is_held_before_everybody_has_the_key(void **state)
     rows_expect("once it settled", receipts_look(receipts, now += SETTLE_MS), "it is news");
     rows_expect_int("Stacks are held", receipts_mode(receipts), RECEIPTS_HOLD);
     rows_expect("and that is all", !receipts_look(receipts, now += 2000), "no news");
-    put(file, KEY_B);
+    folder_put(file, STR(KEY_B), 0600);
     rows_expect("another key", receipts_look(receipts, now += 2000), "is news");
     rows_expect_str("it is read", receipts_key(receipts), STR(KEY_B));
     rows_expect_int("and all begins anew", receipts_mode(receipts), RECEIPTS_IGNORE);
@@ -102,7 +94,7 @@ static void nothing_is_held_before_everybody_has_the_key(void **state)
     unlink(file);
     rows_expect("a key that goes", !receipts_look(receipts, now += 2000), "stays");
     rows_expect_str("as it was", receipts_key(receipts), STR(KEY_B));
-    loopback_remove_folder(folder);
+    folder_remove(folder);
 }
 
 static void a_successor_holds_at_once_what_was_held(void **state)
@@ -119,11 +111,11 @@ static void a_successor_holds_at_once_what_was_held(void **state)
         { "by the key, to ignore", KEY_A, RECEIPTS_IGNORE, RECEIPTS_IGNORE },
     };
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    const char *folder = loopback_folder(arena);
-    const char *file = str_fmt(arena, "%s/key", folder).at;
+    const char *folder = folder_create(arena);
+    const char *file = folder_name(arena, folder, "key");
 
     (void)state;
-    put(file, KEY_A);
+    folder_put(file, STR(KEY_A), 0600);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         AUTO(receipts_free) struct receipts *receipts =
             receipts_create(file, rows[i].wanted, SETTLE_MS, NULL);
@@ -131,7 +123,7 @@ static void a_successor_holds_at_once_what_was_held(void **state)
         begin(arena, receipts, rows[i].signed_by);
         rows_expect_int(rows[i].row, receipts_mode(receipts), rows[i].mode);
     }
-    loopback_remove_folder(folder);
+    folder_remove(folder);
 }
 
 static void without_a_file_there_is_no_key(void **state)

@@ -7,6 +7,7 @@
 
 #include "io/log.h"
 #include "lab/apiserver/api.h"
+#include "support/folder.h"
 #include "support/loopback.h"
 #include "text/json_write.h"
 
@@ -108,7 +109,7 @@ static struct fixture *fixture_begin(void)
     struct error err;
 
     f->arena = arena;
-    f->folder = loopback_folder(arena);
+    f->folder = folder_create(arena);
     f->groups = STR("system:masters");
     f->log = log_create(STDERR_FILENO, LOG_ERROR, LOG_TEXT, system_clock(), "test");
     open_api(f);
@@ -129,7 +130,7 @@ static void fixture_end(struct fixture *f)
     http_server_free(f->server);
     close_api(f);
     log_free(f->log);
-    loopback_remove_folder(f->folder);
+    folder_remove(f->folder);
     arena_free(f->arena);
 }
 

@@ -3,7 +3,7 @@
 
 #include "io/loop.h"
 #include "lab/apiserver/store.h"
-#include "support/loopback.h"
+#include "support/folder.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -31,7 +31,7 @@ static struct fixture begin(void)
 {
     struct fixture f = { .arena = arena_create(0) };
 
-    f.folder = loopback_folder(f.arena);
+    f.folder = folder_create(f.arena);
     open_store(&f, 1000);
     return f;
 }
@@ -39,7 +39,7 @@ static struct fixture begin(void)
 static void end(struct fixture *f)
 {
     store_free(f->store);
-    loopback_remove_folder(f->folder);
+    folder_remove(f->folder);
     arena_free(f->arena);
 }
 
@@ -231,7 +231,7 @@ static void test_a_damaged_file_is_no_absence(void **state)
     store_free(f.store);
     open_store(&f, 2);
 
-    const char *file = str_fmt(f.arena, "%s/lab.db", f.folder).at;
+    const char *file = folder_name(f.arena, f.folder, "lab.db");
     struct store_write w = {
         .type = CHANGE_MODIFIED,
         .key = { things.cluster, things.group, things.plural, STR("ns"), STR("n50") },

@@ -1,5 +1,5 @@
 /* estate_test.c: the estate on a real store: an operation goes on through kills at any moment. */
-#include "support/loopback.h"
+#include "support/folder.h"
 #include "support/rows.h"
 
 #include "io/file.h"
@@ -35,9 +35,9 @@ static const struct str small_estate =
 static void start(struct world *world)
 {
     struct error err = { 0 };
-    const char *file = str_fmt(world->arena, "%s/estate.yaml", world->folder).at;
+    const char *file = folder_name(world->arena, world->folder, "estate.yaml");
 
-    assert_int_equal(file_replace(file, small_estate, 0644, &err), 0);
+    folder_put(file, small_estate, 0644);
     world->log = log_create(2, LOG_WARN, LOG_TEXT, &fake_clock, "estate-test");
     world->api = api_create(&(struct api_options){ .data_folder = world->folder,
                                                      .clock = &fake_clock,
@@ -66,7 +66,7 @@ static struct world new_world(double scale)
 {
     struct world world = { .arena = arena_create(0), .scale = scale };
 
-    world.folder = loopback_folder(world.arena);
+    world.folder = folder_create(world.arena);
     start(&world);
     return world;
 }
@@ -74,7 +74,7 @@ static struct world new_world(double scale)
 static void end(struct world *world)
 {
     kill_world(world);
-    loopback_remove_folder(world->folder);
+    folder_remove(world->folder);
     arena_free(world->arena);
 }
 

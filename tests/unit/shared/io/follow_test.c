@@ -1,102 +1,62 @@
 /* follow_test.c: each state of files is read once, and together; a cache keeps the last good one. */
 #include "support/rows.h"
 
-#include "support/loopback.h"
+#include "support/folder.h"
 
-#include "io/file.h"
 #include "io/follow.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <unistd.h>
 
-struct fixture {
-    struct arena *arena;
-    const char *folder;
-};
-
-static struct fixture begin(void)
+static void swap(const char *folder, struct str a, struct str b)
 {
-    struct fixture fixture = { .arena = arena_create(0) };
-
-    fixture.folder = loopback_folder(fixture.arena);
-    return fixture;
+    folder_mount(folder, (struct folder_file[]){ { "a", a }, { "b", b } }, 2);
 }
 
-static void end(struct fixture *fixture)
+static struct file_follow *follow_two(struct arena *arena, const char *folder)
 {
-    loopback_remove_folder(fixture->folder);
-    arena_free(fixture->arena);
-}
-
-static const char *name_in(struct fixture *fixture, const char *name)
-{
-    return str_fmt(fixture->arena, "%s/%s", fixture->folder, name).at;
-}
-
-static void put(const char *name, struct str bytes)
-{
-    struct error err;
-
-    if (file_replace(name, bytes, 0640, &err) != 0)
-        fail_msg("%s", err.text);
-}
-
-/* A folder as the kubelet fills it: another one behind the link. */
-static void swap(struct fixture *fixture, const char *folder, struct str a, struct str b)
-{
-    struct error err;
-
-    assert_int_equal(file_make_folder(name_in(fixture, folder), 0755, &err), 0);
-    put(name_in(fixture, str_fmt(fixture->arena, "%s/a", folder).at), a);
-    put(name_in(fixture, str_fmt(fixture->arena, "%s/b", folder).at), b);
-    assert_int_equal(symlink(folder, name_in(fixture, "..data_tmp")), 0);
-    assert_int_equal(rename(name_in(fixture, "..data_tmp"), name_in(fixture, "..data")), 0);
-}
-
-static struct file_follow *follow_two(struct fixture *fixture)
-{
-    const char *const names[] = { name_in(fixture, "..data/a"), name_in(fixture, "..data/b") };
+    const char *const names[] = { folder_name(arena, folder, "..data/a"), folder_name(arena, folder, "..data/b") };
 
     return file_follow_create(names, 2, 100);
 }
 
 static void test_each_state_is_read_once(void **state)
 {
-    struct fixture fixture = begin();
-    AUTO(file_follow_free) struct file_follow *follow = follow_two(&fixture);
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const char *folder = folder_create(arena);
+    AUTO(file_follow_free) struct file_follow *follow = follow_two(arena, folder);
     struct str bytes[FILE_FOLLOW_MAX];
     struct error err;
 
     (void)state;
     rows_expect("nothing was taken yet", file_follow_changed(follow), "changed");
-    rows_expect_int("nor is there anything", file_follow_read(follow, fixture.arena, bytes, &err), -1);
+    rows_expect_int("nor is there anything", file_follow_read(follow, arena, bytes, &err), -1);
     rows_expect_int("so it says", err.code, ERROR_NOT_FOUND);
     file_follow_take(follow);
     rows_expect("that there is nothing can be taken, too", !file_follow_changed(follow), "the same");
 
-    swap(&fixture, "..1", STR("one"), STR("eins"));
+    swap(folder, STR("one"), STR("eins"));
     rows_expect("files came", file_follow_changed(follow), "changed");
-    rows_expect_int("both are read", file_follow_read(follow, fixture.arena, bytes, &err), 0);
+    rows_expect_int("both are read", file_follow_read(follow, arena, bytes, &err), 0);
     rows_expect_str("the first", bytes[0], STR("one"));
     rows_expect_str("the second", bytes[1], STR("eins"));
     rows_expect("it is a change until it is taken", file_follow_changed(follow), "changed");
     file_follow_take(follow);
     rows_expect("then it is none", !file_follow_changed(follow), "the same");
 
-    swap(&fixture, "..2", STR("two"), STR("zwei"));
+    swap(folder, STR("two"), STR("zwei"));
     rows_expect("the link was swapped", file_follow_changed(follow), "changed");
-    rows_expect_int("what is behind it is read", file_follow_read(follow, fixture.arena, bytes, &err), 0);
+    rows_expect_int("what is behind it is read", file_follow_read(follow, arena, bytes, &err), 0);
     rows_expect_str("both are new", bytes[1], STR("zwei"));
     file_follow_take(follow);
 
-    unlink(name_in(&fixture, "..data/b"));
+    unlink(folder_name(arena, folder, "..data/b"));
     rows_expect("one of them went", file_follow_changed(follow), "changed");
-    put(name_in(&fixture, "..data/b"), str_make(arena_alloc(fixture.arena, 200), 200));
-    rows_expect_int("one of them is too large", file_follow_read(follow, fixture.arena, bytes, &err), -1);
+    folder_put(folder_name(arena, folder, "..data/b"), str_make(arena_alloc(arena, 200), 200), 0640);
+    rows_expect_int("one of them is too large", file_follow_read(follow, arena, bytes, &err), -1);
     rows_expect_int("so it says, too", err.code, ERROR_TOO_LARGE);
-    end(&fixture);
+    folder_remove(folder);
 }
 
 /* --- read while they are swapped --- */
@@ -104,7 +64,7 @@ static void test_each_state_is_read_once(void **state)
 enum { SWAPS = 100 };
 
 struct swapping {
-    struct fixture *fixture;
+    const char *folder;
     atomic_bool done;
 };
 
@@ -112,12 +72,11 @@ static void *swap_all_the_time(void *context)
 {
     struct swapping *swapping = context;
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct fixture own = { .arena = arena, .folder = swapping->fixture->folder };
 
     for (int i = 0; i < SWAPS; i++) {
         struct str text = str_fmt(arena, "%d", i);
 
-        swap(&own, str_fmt(arena, "..s%d", i).at, text, text);
+        swap(swapping->folder, text, text);
     }
     atomic_store(&swapping->done, true);
     return NULL;
@@ -125,63 +84,66 @@ static void *swap_all_the_time(void *context)
 
 static void test_what_is_read_stood_there_together(void **state)
 {
-    struct fixture fixture = begin();
-    AUTO(file_follow_free) struct file_follow *follow = follow_two(&fixture);
-    struct swapping swapping = { .fixture = &fixture };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const char *folder = folder_create(arena);
+    AUTO(file_follow_free) struct file_follow *follow = follow_two(arena, folder);
+    struct swapping swapping = { .folder = folder };
     struct str bytes[FILE_FOLLOW_MAX];
     struct error err;
     pthread_t thread;
     bool last;
 
     (void)state;
-    swap(&fixture, "..0", STR("-"), STR("-"));
+    swap(folder, STR("-"), STR("-"));
     atomic_init(&swapping.done, false);
     assert_int_equal(pthread_create(&thread, NULL, swap_all_the_time, &swapping), 0);
     do {
         last = atomic_load(&swapping.done);
-        if (file_follow_read(follow, fixture.arena, bytes, &err) == 0)
+        if (file_follow_read(follow, arena, bytes, &err) == 0)
             rows_expect_str("of one moment", bytes[0], bytes[1]);
     } while (!last);
     pthread_join(thread, NULL);
     rows_expect_str("in the end the newest", bytes[0], STR("99"));
-    end(&fixture);
+    folder_remove(folder);
 }
 
 static void test_a_cache_follows_its_file_now_and_then(void **state)
 {
-    struct fixture fixture = begin();
-    const char *name = name_in(&fixture, "token");
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const char *folder = folder_create(arena);
+    const char *name = folder_name(arena, folder, "token");
     struct file_cache *cache = file_cache_create(name, 100, 1000);
 
     (void)state;
     rows_expect_str("no file yet", file_cache_get(cache, 0), STR(""));
-    put(name, STR("one"));
+    folder_put(name, STR("one"), 0640);
     rows_expect_str("not looked at again", file_cache_get(cache, 999), STR(""));
     rows_expect_str("a second later", file_cache_get(cache, 1000), STR("one"));
-    put(name, STR("two"));
+    folder_put(name, STR("two"), 0640);
     rows_expect_str("kept meanwhile", file_cache_get(cache, 1500), STR("one"));
     rows_expect_str("and changed", file_cache_get(cache, 2000), STR("two"));
     unlink(name);
     rows_expect_str("the last good one stays", file_cache_get(cache, 3000), STR("two"));
-    put(name, str_make(arena_alloc(fixture.arena, 200), 200));
+    folder_put(name, str_make(arena_alloc(arena, 200), 200), 0640);
     rows_expect_str("also before one too large", file_cache_get(cache, 4000), STR("two"));
     file_cache_free(cache);
-    end(&fixture);
+    folder_remove(folder);
 }
 
 static void test_a_cache_may_look_each_time(void **state)
 {
-    struct fixture fixture = begin();
-    const char *name = name_in(&fixture, "token");
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const char *folder = folder_create(arena);
+    const char *name = folder_name(arena, folder, "token");
     struct file_cache *cache = file_cache_create(name, 100, 0);
 
     (void)state;
-    put(name, STR("one"));
+    folder_put(name, STR("one"), 0640);
     rows_expect_str("there", file_cache_get(cache, 0), STR("one"));
-    put(name, STR("two"));
+    folder_put(name, STR("two"), 0640);
     rows_expect_str("changed in the same millisecond", file_cache_get(cache, 0), STR("two"));
     file_cache_free(cache);
-    end(&fixture);
+    folder_remove(folder);
 }
 
 int main(void)

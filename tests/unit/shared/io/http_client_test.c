@@ -1,10 +1,10 @@
 /* http_client_test.c: what the client makes of peers that behave, fail and lie. */
 #include "support/rows.h"
 
+#include "support/folder.h"
 #include "support/peer.h"
 
 #include "base/limits.h"
-#include "io/file.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -265,13 +265,12 @@ static void test_nothing_comes_from_the_environment(void **state)
         { ANSWER(OK_3, "abc"), KEEP },
     };
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    const char *folder = loopback_folder(arena);
+    const char *folder = folder_create(arena);
     const char *home = getenv("HOME");
     struct str netrc = STR("default login ann password secret\n");
-    struct error err;
 
     (void)state;
-    assert_int_equal(file_replace(str_fmt(arena, "%s/.netrc", folder).at, netrc, 0600, &err), 0);
+    folder_put(folder_name(arena, folder, ".netrc"), netrc, 0600);
     setenv("HOME", folder, 1);
     for (size_t i = 0; i < sizeof(proxies) / sizeof(proxies[0]); i++)
         setenv(proxies[i], "http://127.0.0.1:1", 1);
@@ -293,7 +292,7 @@ static void test_nothing_comes_from_the_environment(void **state)
         setenv("HOME", home, 1);
     else
         unsetenv("HOME");
-    loopback_remove_folder(folder);
+    folder_remove(folder);
 }
 
 static struct str bearer(void *context)

@@ -2,13 +2,12 @@
  * 1.2 and 1.3, while certificates change. */
 #include "support/rows.h"
 
+#include "support/folder.h"
 #include "support/loopback.h"
 
-#include "io/file.h"
 
 #include <openssl/ssl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <unistd.h>
 
 static void who(struct http_exchange *exchange, void *context)
@@ -52,7 +51,7 @@ static struct fixture begin(struct http_server_options options)
 {
     struct fixture fixture = { .arena = arena_create(0), .loop = loop_create() };
 
-    fixture.folder = loopback_folder(fixture.arena);
+    fixture.folder = folder_create(fixture.arena);
     fixture.ca = loopback_ca(fixture.arena, "test CA");
 
     struct tls_pair leaf = loopback_leaf(fixture.arena, &fixture.ca, "herd.test");
@@ -66,7 +65,7 @@ static void end(struct fixture *fixture)
 {
     http_server_free(fixture->server);
     tls_source_free(fixture->source);
-    loopback_remove_folder(fixture->folder);
+    folder_remove(fixture->folder);
     loop_free(fixture->loop);
     arena_free(fixture->arena);
 }
@@ -138,11 +137,9 @@ static void test_a_certificate_that_is_over(void **state)
 
     struct tls_pair leaf = loopback_issue(fixture.arena, request, &fixture.ca);
     struct error err;
-    const char *name = str_fmt(fixture.arena, "%s/tls.crt", fixture.folder).at;
 
-    assert_int_equal(file_replace(name, leaf.certificate_pem, 0644, &err), 0);
-    name = str_fmt(fixture.arena, "%s/tls.key", fixture.folder).at;
-    assert_int_equal(file_replace(name, leaf.key_pem, 0600, &err), 0);
+    folder_put(folder_name(fixture.arena, fixture.folder, "tls.crt"), leaf.certificate_pem, 0644);
+    folder_put(folder_name(fixture.arena, fixture.folder, "tls.key"), leaf.key_pem, 0600);
     assert_int_equal(tls_source_refresh(fixture.source, &err), 1);
     rows_expect_int("it is trusted until its end", ask_as(&fixture, options, "/").status, 200);
     while (clock_wall_ms(system_clock()) <= request.not_after_ms)
@@ -368,25 +365,14 @@ static void next_request(struct load *load)
     http_send(load->client, &request);
 }
 
-/* As the kubelet: a new folder, a new link beside the old, renamed over it. */
-static void swap(struct fixture *fixture, const char *folder, int number,
-                 const struct tls_pair *pair)
+static void swap(struct fixture *fixture, const struct tls_pair *pair)
 {
-    struct arena *arena = fixture->arena;
-    struct error err;
-    struct str data = str_fmt(arena, "..version_%d", number);
-    const char *version = str_fmt(arena, "%s/%s", folder, data.at).at;
-    const char *beside = str_fmt(arena, "%s/..data_tmp", folder).at;
+    const struct folder_file files[] = {
+        { "tls.crt", pair->certificate_pem },
+        { "tls.key", pair->key_pem },
+    };
 
-    assert_int_equal(file_make_folder(version, 0755, &err), 0);
-    assert_int_equal(file_replace(str_fmt(arena, "%s/tls.crt", version).at, pair->certificate_pem,
-                                  0644, &err),
-                     0);
-    assert_int_equal(file_replace(str_fmt(arena, "%s/tls.key", version).at, pair->key_pem, 0600,
-                                  &err),
-                     0);
-    assert_int_equal(symlink(data.at, beside), 0);
-    assert_int_equal(rename(beside, str_fmt(arena, "%s/..data", folder).at), 0);
+    folder_mount(fixture->folder, files, 2);
 }
 
 struct swapper {
@@ -405,7 +391,8 @@ static void swap_again(void *context)
 
     if (swapper->number >= SWAPS)
         return;
-    swap(fixture, fixture->folder, ++swapper->number, &leaf);
+    swap(fixture, &leaf);
+    swapper->number++;
     swapper->taken += tls_source_refresh(fixture->source, &err) == 1;
     loop_timer_set(swapper->timer, 10);
 }
@@ -424,12 +411,12 @@ static void test_certificates_change_under_load(void **state)
     /* The folder as a mounted Secret is. */
     http_server_free(fixture.server);
     tls_source_free(fixture.source);
-    loopback_remove_folder(fixture.folder);
-    fixture.folder = loopback_folder(fixture.arena);
-    swap(&fixture, fixture.folder, 0, &leaf);
+    folder_remove(fixture.folder);
+    fixture.folder = folder_create(fixture.arena);
+    swap(&fixture, &leaf);
 
-    const char *certificate = str_fmt(fixture.arena, "%s/tls.crt", fixture.folder).at;
-    const char *key = str_fmt(fixture.arena, "%s/tls.key", fixture.folder).at;
+    const char *certificate = folder_name(fixture.arena, fixture.folder, "tls.crt");
+    const char *key = folder_name(fixture.arena, fixture.folder, "tls.key");
 
     assert_int_equal(symlink("..data/tls.crt", certificate), 0);
     assert_int_equal(symlink("..data/tls.key", key), 0);

@@ -1,6 +1,7 @@
 /* tls_test.c: certificates issued, read, and followed through files. */
 #include "support/rows.h"
 
+#include "support/folder.h"
 #include "support/loopback.h"
 
 #include "io/file.h"
@@ -148,9 +149,9 @@ static void test_a_source_takes_whole_pairs_only(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(change_rows) / sizeof(change_rows[0]); i++) {
         const struct change_row *row = &change_rows[i];
-        const char *folder = loopback_folder(arena);
+        const char *folder = folder_create(arena);
         struct tls_source *source = loopback_source(arena, folder, &good);
-        const char *certificate = str_fmt(arena, "%s/tls.crt", folder).at;
+        const char *certificate = folder_name(arena, folder, "tls.crt");
         struct str before = tls_source_serial(source, arena);
         uint64_t generation = tls_source_generation(source);
         struct error err = { .code = ERROR_NONE };
@@ -158,7 +159,7 @@ static void test_a_source_takes_whole_pairs_only(void **state)
         rows_expect_int("nothing changed", tls_source_refresh(source, &err), 0);
         write_content(certificate, row->certificate, good.certificate_pem, other.certificate_pem,
                       expired.certificate_pem);
-        write_content(str_fmt(arena, "%s/tls.key", folder).at, row->key, good.key_pem,
+        write_content(folder_name(arena, folder, "tls.key"), row->key, good.key_pem,
                       other.key_pem, expired.key_pem);
         rows_expect_int(row->name, tls_source_refresh(source, &err), row->result);
         rows_expect(row->name, (tls_source_generation(source) > generation) == (row->result == 1),
@@ -171,14 +172,14 @@ static void test_a_source_takes_whole_pairs_only(void **state)
                             -1);
             write_content(certificate, OTHER, good.certificate_pem, other.certificate_pem,
                           STR(""));
-            write_content(str_fmt(arena, "%s/tls.key", folder).at, OTHER, good.key_pem,
+            write_content(folder_name(arena, folder, "tls.key"), OTHER, good.key_pem,
                           other.key_pem, STR(""));
             rows_expect_int("and mended", tls_source_refresh(source, &err), 1);
         }
         rows_expect("the end is known",
                     tls_source_not_after_ms(source) > clock_wall_ms(system_clock()), "not_after");
         tls_source_free(source);
-        loopback_remove_folder(folder);
+        folder_remove(folder);
     }
 }
 

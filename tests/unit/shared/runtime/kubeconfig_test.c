@@ -1,6 +1,6 @@
 /* kubeconfig_test.c: what is taken from kubeconfig files, and what each refusal says. */
 #include "support/rows.h"
-#include "support/loopback.h"
+#include "support/folder.h"
 
 #include "io/file.h"
 #include "runtime/kubeconfig.h"
@@ -14,17 +14,16 @@
 static struct str write_file(struct arena *arena, const char *folder, const char *name,
                              const char *text)
 {
-    struct str path = str_fmt(arena, "%s/%s", folder, name);
-    struct error err;
+    const char *path = folder_name(arena, folder, name);
 
-    assert_int_equal(file_replace(path.at, str_of(text), 0600, &err), 0);
-    return path;
+    folder_put(path, str_of(text), 0600);
+    return str_of(path);
 }
 
 static void takes_data_files_and_tokens(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    const char *folder = loopback_folder(arena);
+    const char *folder = folder_create(arena);
     struct kube_config config;
     struct error err = { 0 };
 
@@ -50,14 +49,14 @@ static void takes_data_files_and_tokens(void **state)
     rows_expect("and is found", str_ends(config.token_file, STR("/token")), config.token_file.at);
     rows_expect_str("name to check", config.tls_server_name, STR("api.local"));
     rows_expect_str("namespace", config.namespace_, STR("team"));
-    loopback_remove_folder(folder);
+    folder_remove(folder);
     (void)state;
 }
 
 static void merges_the_files_of_the_environment(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    const char *folder = loopback_folder(arena);
+    const char *folder = folder_create(arena);
     struct kube_config config;
     struct error err = { 0 };
     struct str first = write_file(arena, folder, "1", CLUSTER "}}]\ncurrent-context: x\n");
@@ -75,7 +74,7 @@ static void merges_the_files_of_the_environment(void **state)
     rows_expect_str("the first file's cluster", config.server, STR("https://api:6443"));
     rows_expect_str("the second file's user", config.token, STR("abc"));
     rows_expect_str("no namespace is default", config.namespace_, STR("default"));
-    loopback_remove_folder(folder);
+    folder_remove(folder);
     (void)state;
 }
 
@@ -121,7 +120,7 @@ static void refuses_in_one_line_with_file_context_and_field(void **state)
         { "a list", "[]", NULL, "must be one document of kind Config" },
     };
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    const char *folder = loopback_folder(arena);
+    const char *folder = folder_create(arena);
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct str file = write_file(arena, folder, "config", rows[i].text);
@@ -134,7 +133,7 @@ static void refuses_in_one_line_with_file_context_and_field(void **state)
             strchr(err.text, '\n'))
             rows_expect_str(rows[i].row, str_of(err.text), str_of(rows[i].want));
     }
-    loopback_remove_folder(folder);
+    folder_remove(folder);
     (void)state;
 }
 

@@ -1,13 +1,10 @@
 /* configured_test.c: a file that comes, changes, is bad, is mended and goes. */
 #include "support/rows.h"
 
-#include "support/loopback.h"
+#include "support/folder.h"
 
 #include "io/file.h"
 #include "settings/configured.h"
-
-#include <stdio.h>
-#include <unistd.h>
 
 struct fixture {
     struct arena *arena;
@@ -15,7 +12,6 @@ struct fixture {
     const char *file;
     struct configuration_layer flags;
     struct configured *configured;
-    uint32_t swaps;
 };
 
 static void begin(struct fixture *f)
@@ -23,8 +19,8 @@ static void begin(struct fixture *f)
     struct error err;
 
     *f = (struct fixture){ .arena = arena_create(0) };
-    f->folder = loopback_folder(f->arena);
-    f->file = str_fmt(f->arena, "%s/..data/config.yaml", f->folder).at;
+    f->folder = folder_create(f->arena);
+    f->file = folder_name(f->arena, f->folder, "..data/config.yaml");
     f->flags.rule_given[RULE_GPU_NO_PROVIDER] = true;
     f->flags.severities.of[RULE_GPU_NO_PROVIDER] = SEVERITY_OFF;
     f->configured = configured_create(f->file, &f->flags, &err);
@@ -34,24 +30,16 @@ static void begin(struct fixture *f)
 static void end(struct fixture *f)
 {
     configured_free(f->configured);
-    loopback_remove_folder(f->folder);
+    folder_remove(f->folder);
     arena_free(f->arena);
 }
 
 /* As the kubelet mounts what the ConfigMap says now; NULL: that there is none. */
 static void mount_text(struct fixture *f, const char *text)
 {
-    const char *name = str_fmt(f->arena, "..%u", f->swaps++).at;
-    const char *data = str_fmt(f->arena, "%s/..data", f->folder).at;
-    const char *temporary = str_fmt(f->arena, "%s/..data_tmp", f->folder).at;
-    struct error err;
+    const struct folder_file file = { "config.yaml", str_of(text ? text : "") };
 
-    assert_int_equal(file_make_folder(str_fmt(f->arena, "%s/%s", f->folder, name).at, 0755, &err), 0);
-    if (text)
-        assert_int_equal(file_replace(str_fmt(f->arena, "%s/%s/config.yaml", f->folder, name).at,
-                                      str_of(text), 0644, &err), 0);
-    assert_int_equal(symlink(name, temporary), 0);
-    assert_int_equal(rename(temporary, data), 0);
+    folder_mount(f->folder, &file, text ? 1 : 0);
 }
 
 static void expect(struct fixture *f, const char *row, const char *text, int taken, const char *error,

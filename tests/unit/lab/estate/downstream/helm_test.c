@@ -1,5 +1,5 @@
 /* helm_test.c: processes in place of helm: their output, end, turn, time and death. */
-#include "support/loopback.h"
+#include "support/folder.h"
 #include "support/rows.h"
 
 #include "io/file.h"
@@ -49,13 +49,11 @@ static void open_shop(struct shop *shop, const char *body)
     struct error err = { 0 };
 
     *shop = (struct shop){ .arena = arena_create(0) };
-    shop->folder = loopback_folder(shop->arena);
+    shop->folder = folder_create(shop->arena);
 
-    const char *program = str_fmt(shop->arena, "%s/helm", shop->folder).at;
+    const char *program = folder_name(shop->arena, shop->folder, "helm");
 
-    assert_int_equal(file_replace(program, str_fmt(shop->arena, "#!/bin/sh\n%s\n", body), 0755,
-                                  &err),
-                     0);
+    folder_put(program, str_fmt(shop->arena, "#!/bin/sh\n%s\n", body), 0755);
     chmod(program, 0755);
     shop->log = log_create(2, LOG_ERROR, LOG_TEXT, system_clock(), "helm-test");
     shop->loop = loop_create();
@@ -64,7 +62,7 @@ static void open_shop(struct shop *shop, const char *body)
     shop->helm = helm_create(
         &(struct helm_options){ .loop = shop->loop,
                                 .program = program,
-                                .folder = str_fmt(shop->arena, "%s/runs", shop->folder).at,
+                                .folder = folder_name(shop->arena, shop->folder, "runs"),
                                 .log = shop->log,
                                 .ended = on_ended,
                                 .context = shop },
@@ -82,7 +80,7 @@ static void close_shop(struct shop *shop)
     log_free(shop->log);
     pthread_cond_destroy(&shop->changed);
     pthread_mutex_destroy(&shop->lock);
-    loopback_remove_folder(shop->folder);
+    folder_remove(shop->folder);
     arena_free(shop->arena);
 }
 
