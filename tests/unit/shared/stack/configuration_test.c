@@ -1,6 +1,8 @@
 /* configuration_test.c: what a file and flags may say, and the line for each thing that they may not. */
 #include "support/rows.h"
 
+#include "support/repeat.h"
+
 #include "stack/configuration.h"
 
 #include "base/limits.h"
@@ -133,30 +135,10 @@ static void what_it_may_not_say_is_told_with_its_place(void **state)
     }
 }
 
-static struct str repeated(struct arena *arena, const char *head, const char *piece, size_t bytes, const char *tail)
-{
-    struct strbuf out = strbuf_new(arena, bytes);
-
-    strbuf_put(&out, str_of(head));
-    while (out.len < bytes)
-        strbuf_put(&out, str_of(piece));
-    strbuf_put(&out, str_of(tail));
-    return strbuf_str(&out);
-}
-
-static struct str many_rules(struct arena *arena, int count)
-{
-    struct strbuf out = strbuf_new(arena, 1024);
-
-    strbuf_lit(&out, "rules:\n");
-    for (int i = 0; i < count; i++)
-        strbuf_fmt(&out, "  x%d: warn\n", i);
-    return strbuf_str(&out);
-}
-
 static void hostile_text_is_refused_within_bounds(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
+    const struct str many_rules = repeat(arena, "rules:\n", "  x%u: warn\n", 10000, "");
     const struct {
         const char *row;
         struct str text;
@@ -174,10 +156,10 @@ static void hostile_text_is_refused_within_bounds(void **state)
           STR("a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n"
               "d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e]\n"),
           "c.yaml" },
-        { "a well of brackets", repeated(arena, "rules: ", "[", 1000, ""), "c.yaml:1:" },
-        { "too much text", repeated(arena, "#", "x", LIMIT_YAML_TEXT + 1, "\n"), "c.yaml:1:1: the text has 1048578 bytes, more than 1048576" },
-        { "a long name", repeated(arena, "rules: {", "abcdefgh", 1000, ": warn}"), "there is no rule 'abcdefgh" },
-        { "ten thousand rules that there are not", many_rules(arena, 10000), "c.yaml:2:3: rules: there is no rule 'x0'" },
+        { "a well of brackets", repeat(arena, "rules: ", "[", 1000, ""), "c.yaml:1:" },
+        { "too much text", repeat(arena, "#", "x", LIMIT_YAML_TEXT, "\n"), "c.yaml:1:1: the text has 1048578 bytes, more than 1048576" },
+        { "a long name", repeat(arena, "rules: {", "abcdefgh", 125, ": warn}"), "there is no rule 'abcdefgh" },
+        { "ten thousand rules that there are not", many_rules, "c.yaml:2:3: rules: there is no rule 'x0'" },
     };
 
     (void)state;
@@ -190,7 +172,7 @@ static void hostile_text_is_refused_within_bounds(void **state)
         rows_expect(rows[i].row, got.len < 1000, "less than 1000 bytes");
         rows_expect_str("nothing of it is taken", said(arena, &layer), STR("plain-http=false"));
     }
-    rows_expect("all are counted", str_ends(read_text(arena, many_rules(arena, 10000), &(struct configuration_layer){ 0 }),
+    rows_expect("all are counted", str_ends(read_text(arena, many_rules, &(struct configuration_layer){ 0 }),
                                             STR("(and 9999 more)")), "9999");
 }
 

@@ -1,6 +1,8 @@
 /* bombs_test.c: small inputs that ask for much (reliability.md R3): answered fast and within budget. */
 #include "support/rows.h"
 
+#include "support/repeat.h"
+
 #include "base/limits.h"
 #include "text/patch.h"
 #include "text/regex.h"
@@ -18,28 +20,6 @@ static int64_t cpu_ms(void)
 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* `head`, `count` times `unit` (where "%u" is the count so far), `tail`. */
-static struct str repeat(struct arena *arena, const char *head, const char *unit, uint32_t count,
-                         const char *tail)
-{
-    struct strbuf out = strbuf_new(arena, 1024);
-    struct str text = str_of(unit);
-    ptrdiff_t place = str_find(text, STR("%u"), 0);
-
-    strbuf_put(&out, str_of(head));
-    for (uint32_t i = 0; i < count; i++) {
-        if (place < 0) {
-            strbuf_put(&out, text);
-            continue;
-        }
-        strbuf_put(&out, str_slice(text, 0, (size_t)place));
-        strbuf_u64(&out, i);
-        strbuf_put(&out, str_slice(text, (size_t)place + 2, text.len));
-    }
-    strbuf_put(&out, str_of(tail));
-    return strbuf_str(&out);
 }
 
 enum reader { READ_JSON, READ_VALUE, READ_YAML };

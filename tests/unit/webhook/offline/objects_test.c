@@ -2,6 +2,8 @@
  * stand. */
 #include "support/rows.h"
 
+#include "support/repeat.h"
+
 #include "base/limits.h"
 #include "webhook/offline/objects.h"
 
@@ -118,26 +120,14 @@ static void fields_stand_at_their_keys(void **state)
     }
 }
 
-static struct str repeated(struct arena *arena, const char *head, const char *piece, uint32_t count,
-                           const char *tail)
-{
-    struct strbuf out = strbuf_new(arena, strlen(piece) * count + 64);
-
-    strbuf_put(&out, str_of(head));
-    for (uint32_t i = 0; i < count; i++)
-        strbuf_put(&out, str_of(piece));
-    strbuf_put(&out, str_of(tail));
-    return strbuf_str(&out);
-}
-
 static void what_programs_write_may_be_large(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
     const char *stack = "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"a\"}},\n";
-    struct str json = repeated(arena, "{\"kind\":\"List\",\"items\":[", stack, 20000, "{}]}");
-    struct str yaml = repeated(arena, "", STACK("a") "---\n", 20000, "");
-    struct str list = repeated(arena, "kind: List\nitems:\n", "- {}\n", 300000, "");
+    struct str json = repeat(arena, "{\"kind\":\"List\",\"items\":[", stack, 20000, "{}]}");
+    struct str yaml = repeat(arena, "", STACK("a") "---\n", 20000, "");
+    struct str list = repeat(arena, "kind: List\nitems:\n", "- {}\n", 300000, "");
 
     (void)state;
     rows_expect("more than a YAML document may have", json.len > LIMIT_YAML_TEXT, "bytes");
@@ -155,7 +145,7 @@ static void documents_are_counted(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct objects objects = objects_new(arena, 1 << OBJECT_STACK);
-    struct str many = repeated(arena, "", "---\n1\n", LIMIT_OFFLINE_DOCUMENTS + 5, "");
+    struct str many = repeat(arena, "", "---\n1\n", LIMIT_OFFLINE_DOCUMENTS + 5, "");
 
     (void)state;
     objects_read(&objects, 0, many);
