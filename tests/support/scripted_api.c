@@ -1,10 +1,13 @@
 /* scripted_api.c: io/http_server with a thread for each connection, and a script under a lock. */
+#include "support/rows.h"
+
+#include "support/loopback.h"
 #include "support/scripted_api.h"
 
 #include "base/memory.h"
-#include "io/http_server.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -33,6 +36,7 @@ struct scripted_api {
     uint32_t seen_count;
     bool closing;
     struct http_server *server;
+    char url[32];
 };
 
 static void nap(void)
@@ -148,7 +152,8 @@ struct scripted_api *scripted_api_create(void)
     pthread_mutex_init(&api->lock, NULL);
     api->server = http_server_create(&options, &err);
     if (!api->server)
-        abort();
+        fail_msg("%s", err.text);
+    snprintf(api->url, sizeof(api->url), "http://127.0.0.1:%u", http_server_port(api->server));
     return api;
 }
 
@@ -168,9 +173,24 @@ void scripted_api_free(struct scripted_api *api)
     mem_free(api);
 }
 
-uint16_t scripted_api_port(const struct scripted_api *api)
+struct kube_config scripted_api_config(const struct scripted_api *api)
 {
-    return http_server_port(api->server);
+    return (struct kube_config){ .server = str_of(api->url) };
+}
+
+struct kube_client *scripted_api_client(const struct scripted_api *api, struct kube_client_options options)
+{
+    const struct kube_config config = scripted_api_config(api);
+    struct kube_client *client;
+    struct error err;
+
+    options.user_agent = "test";
+    if (!options.config)
+        options.config = &config;
+    client = kube_client_create(&options, &err);
+    if (!client)
+        fail_msg("%s", err.text);
+    return client;
 }
 
 static void add_line(struct scripted_api *api, struct line line)
@@ -228,4 +248,32 @@ struct str scripted_api_last(struct scripted_api *api, struct arena *arena, cons
             last = str_dup(arena, str_of(api->seen[i].url));
     pthread_mutex_unlock(&api->lock);
     return last;
+}
+
+struct awaited {
+    struct scripted_api *api;
+    const char *method, *piece;
+    uint32_t count;
+    struct loop_timer *timer;
+    bool came;
+};
+
+/* The script's server has threads of its own, so the loop looks what came. */
+static void look(void *context)
+{
+    struct awaited *awaited = context;
+
+    awaited->came = scripted_api_count(awaited->api, awaited->method, awaited->piece) >= awaited->count;
+    loop_timer_set(awaited->timer, POLL_MS);
+}
+
+void scripted_api_run_until(struct scripted_api *api, struct loop *loop, const char *method, const char *piece,
+                            uint32_t count)
+{
+    struct awaited awaited = { .api = api, .method = method, .piece = piece, .count = count };
+
+    awaited.timer = loop_timer_create(loop, look, &awaited);
+    loop_timer_set(awaited.timer, 0);
+    loopback_run_until(loop, &awaited.came);
+    loop_timer_free(awaited.timer);
 }

@@ -5,15 +5,17 @@
 #ifndef HERD_TESTS_SUPPORT_SCRIPTED_API_H
 #define HERD_TESTS_SUPPORT_SCRIPTED_API_H
 
-#include "base/cleanup.h"
-#include "base/str.h"
+#include "runtime/client.h"
 
 struct scripted_api;
 
 struct scripted_api *scripted_api_create(void);
 void scripted_api_free(struct scripted_api *api);
 AUTO_DEFINE(scripted_api_free, struct scripted_api *)
-uint16_t scripted_api_port(const struct scripted_api *api);
+/* Where it is; the text is the server's, and lives as long. */
+struct kube_config scripted_api_config(const struct scripted_api *api);
+/* A client of it, and of another config if `options` has one; kube_client_free. */
+struct kube_client *scripted_api_client(const struct scripted_api *api, struct kube_client_options options);
 
 /* The next request `method` whose path and query hold `piece` gets this. */
 void scripted_api_say(struct scripted_api *api, const char *method, const char *piece, int status,
@@ -30,5 +32,8 @@ void scripted_api_say_watch(struct scripted_api *api, const char *bytes, bool en
 uint32_t scripted_api_count(struct scripted_api *api, const char *method, const char *piece);
 struct str scripted_api_last(struct scripted_api *api, struct arena *arena, const char *method,
                              const char *piece);
+/* Run the loop until so many came; what they are answered is not there yet. */
+void scripted_api_run_until(struct scripted_api *api, struct loop *loop, const char *method, const char *piece,
+                            uint32_t count);
 
 #endif

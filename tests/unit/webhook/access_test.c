@@ -37,9 +37,7 @@ static void set_up(struct fixture *f)
     *f = (struct fixture){ .arena = arena_create(0), .api = scripted_api_create(),
                            .metrics = webhook_metrics_create() };
 
-    struct kube_config config = {
-        .server = str_fmt(f->arena, "http://127.0.0.1:%u", scripted_api_port(f->api)),
-    };
+    struct kube_config config = scripted_api_config(f->api);
 
     f->source = access_source_create(&config, f->metrics, &err);
     if (!f->source)

@@ -43,9 +43,7 @@ static void set_up(struct fixture *f)
 
 static void start(struct fixture *f)
 {
-    struct kube_config config = {
-        .server = str_fmt(f->arena, "http://127.0.0.1:%u", scripted_api_port(f->api)),
-    };
+    struct kube_config config = scripted_api_config(f->api);
     struct error err;
 
     f->source = fact_source_create(&config, NULL, &err);

@@ -1,6 +1,7 @@
 /* shut_test.c: on which clusters something may begin, by what an API server says in the background. */
 #include "support/rows.h"
 
+#include "support/loopback.h"
 #include "support/observed_builder.h"
 #include "support/scripted_api.h"
 #include "support/stack_builder.h"
@@ -21,9 +22,7 @@ struct fixture {
     struct admitted admitted;
     const struct stack *stack;
     struct str_list held;
-    uint32_t woken;
-    int64_t until_ms;
-    struct loop_timer *poll;
+    bool woken;
 };
 
 static void again(void *context, struct str key)
@@ -31,24 +30,14 @@ static void again(void *context, struct str key)
     struct fixture *f = context;
 
     rows_expect_str("the Stack that asked", key, STR("team/shop"));
-    f->woken++;
+    f->woken = true;
 }
 
 static void set_up(struct fixture *f)
 {
-    struct error err;
-
     *f = (struct fixture){ .arena = arena_create(0), .api = scripted_api_create(),
                            .loop = loop_create() };
-
-    struct kube_config config = {
-        .server = str_fmt(f->arena, "http://127.0.0.1:%u", scripted_api_port(f->api)),
-    };
-
-    f->client = kube_client_create(&(struct kube_client_options){ .loop = f->loop,
-                                                                  .config = &config,
-                                                                  .user_agent = "test" },
-                                   &err);
+    f->client = scripted_api_client(f->api, (struct kube_client_options){ .loop = f->loop });
     f->accesses = accesses_create(&(struct accesses_options){
         .api = f->client, .again = again, .context = f });
     f->admitted = (struct admitted){ .judged = true, .receipt = { .by = STR("ann") } };
@@ -60,32 +49,16 @@ static void tear_down(struct fixture *f)
 {
     accesses_free(f->accesses);
     kube_client_free(f->client);
-    loop_timer_free(f->poll);
     loop_free(f->loop);
     scripted_api_free(f->api);
     arena_free(f->arena);
 }
 
-static void on_poll(void *context)
-{
-    struct fixture *f = context;
-
-    if (f->woken || loop_now_ms(f->loop) > f->until_ms)
-        loop_stop(f->loop);
-    else
-        loop_timer_set(f->poll, 5);
-}
-
 /* Until an answer woke the Stack. */
 static void run(struct fixture *f)
 {
-    if (!f->poll)
-        f->poll = loop_timer_create(f->loop, on_poll, f);
-    f->woken = 0;
-    f->until_ms = loop_now_ms(f->loop) + 5000;
-    loop_timer_set(f->poll, 0);
-    loop_run(f->loop);
-    rows_expect("an answer", f->woken > 0, "wakes the Stack");
+    f->woken = false;
+    loopback_run_until(f->loop, &f->woken);
 }
 
 /* "c-1=Reason c-2=": why nothing may begin on so many clusters. */

@@ -38,42 +38,17 @@ struct fixture {
     struct recorder *recorder;
     struct metrics *metrics;
     struct stack_reconciler *stacks;
-    struct loop_timer *look;
-    const char *method;
-    const char *piece;
-    uint32_t beyond; /* so many do not count */
-    bool reached;
 };
-
-/* The script's server has threads of its own, so the loop looks what came. */
-static void look(void *context)
-{
-    struct fixture *f = context;
-
-    f->reached = f->method && scripted_api_count(f->api, f->method, f->piece) > f->beyond;
-    loop_timer_set(f->look, 5);
-}
 
 static void set_up(struct fixture *f, const char *stacks, const char *clusters)
 {
-    struct error err;
-
     *f = (struct fixture){ .arena = arena_create(0) };
     f->api = scripted_api_create();
     f->loop = loop_create();
-
-    const struct kube_config config = {
-        .server = str_fmt(f->arena, "http://127.0.0.1:%u", scripted_api_port(f->api)),
-    };
-
-    f->client = kube_client_create(
-        &(struct kube_client_options){ .loop = f->loop, .config = &config, .user_agent = "test" },
-        &err);
+    f->client = scripted_api_client(f->api, (struct kube_client_options){ .loop = f->loop });
     f->rancher = rancher_client_create(f->client, f->client);
     f->recorder = recorder_create(f->client, STR("herd-controller"), STR("test"));
     f->metrics = metrics_create(controller_metrics, CONTROLLER_METRIC_COUNT);
-    f->look = loop_timer_create(f->loop, look, f);
-    loop_timer_set(f->look, 0);
     scripted_api_say(f->api, "WATCH", "/", 200, "");
     scripted_api_say(f->api, "POST", "/events", 201, "{}");
     scripted_api_say(f->api, "GET", "/apis/herd.suse.com/v1/stacks", 200, stacks);
@@ -102,15 +77,11 @@ static void start(struct fixture *f)
 
 static void wait_for(struct fixture *f, const char *method, const char *piece)
 {
-    f->method = method;
-    f->piece = piece;
-    f->reached = false;
-    loopback_run_until(f->loop, &f->reached);
+    scripted_api_run_until(f->api, f->loop, method, piece, 1);
 }
 
 static void tear_down(struct fixture *f)
 {
-    loop_timer_free(f->look);
     stack_reconciler_free(f->stacks);
     recorder_free(f->recorder);
     kube_client_free(f->client);
@@ -155,9 +126,9 @@ static void nothing_is_done_before_all_stacks_are_listed(void **state)
                "\"7\",\"continue\":\"more\"},\"items\":[" STACK("", SPEC, "") "]}",
            LIST("Cluster", CLUSTER("True")));
     scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
-    f.beyond = 1; /* so the list began anew, a backoff later */
     start(&f);
-    wait_for(&f, "GET", "continue=more");
+    /* So the list began anew, a backoff later. */
+    scripted_api_run_until(f.api, f.loop, "GET", "continue=more", 2);
     rows_expect_int("no status, no finalizer", scripted_api_count(f.api, "PATCH", "/"), 0);
     tear_down(&f);
 }
@@ -213,9 +184,7 @@ static void a_conflict_on_the_status_sends_nothing(void **state)
                      "\"message\":\"changed\",\"code\":409}");
     start(&f);
     /* The second try follows the refusal of the first. */
-    wait_for(&f, "PATCH", "requested");
-    while (scripted_api_count(f.api, "PATCH", "requested") < 2)
-        wait_for(&f, "PATCH", "requested");
+    scripted_api_run_until(f.api, f.loop, "PATCH", "requested", 2);
     rows_expect_int("no upgrade", scripted_api_count(f.api, "POST", "?action=upgrade"), 0);
     tear_down(&f);
 }
@@ -297,8 +266,7 @@ static void a_stack_that_cannot_be_is_told_so(void **state)
 /* Waits for the second try, and expects that the first one ended with backoff. */
 static void expect_backoff(struct fixture *f, const char *row, const char *piece)
 {
-    while (scripted_api_count(f->api, "PATCH", piece) < 2)
-        wait_for(f, "PATCH", piece);
+    scripted_api_run_until(f->api, f->loop, "PATCH", piece, 2);
     rows_expect(row, metrics_value(f->metrics, CONTROLLER_RETRIES, NULL) >= 1,
                 "nothing was put off");
 }
@@ -498,8 +466,7 @@ static void what_a_peer_puts_off_is_not_asked_for_earlier(void **state)
     wait_for(&f, "POST", "?action=upgrade");
     began_ms = clock_monotonic_ms(loop_clock(f.loop));
     /* By the spec's own backoff the next try is due within three seconds. */
-    while (scripted_api_count(f.api, "POST", "?action=upgrade") < 2)
-        wait_for(&f, "POST", "?action=upgrade");
+    scripted_api_run_until(f.api, f.loop, "POST", "?action=upgrade", 2);
     /* It was sent a little before it was seen. */
     rows_expect("the wait of Retry-After", clock_monotonic_ms(loop_clock(f.loop)) - began_ms > 3900,
                 "too early");

@@ -46,26 +46,20 @@ static void on_request(void *context, const char *verb, struct str plural, int s
 
 static void set_up(struct fixture *f)
 {
-    struct error err;
-
     *f = (struct fixture){ .arena = arena_create(0), .may_write = true };
     f->api = scripted_api_create();
     f->loop = loop_create();
 
-    struct kube_config config = {
-        .server = str_fmt(f->arena, "http://127.0.0.1:%u/base", scripted_api_port(f->api)),
-        .token = STR("secret"),
-    };
+    struct kube_config config = scripted_api_config(f->api);
 
-    f->client = kube_client_create(&(struct kube_client_options){ .loop = f->loop,
-                                                                  .config = &config,
-                                                                  .user_agent = "test",
-                                                                  .may_write = may_write,
-                                                                  .may_write_context = f,
-                                                                  .on_request = on_request,
-                                                                  .on_request_context = f },
-                                   &err);
-    assert_non_null(f->client);
+    config.server = str_fmt(f->arena, "%.*s/base", STR_ARG(config.server));
+    config.token = STR("secret");
+    f->client = scripted_api_client(f->api, (struct kube_client_options){ .loop = f->loop,
+                                                                          .config = &config,
+                                                                          .may_write = may_write,
+                                                                          .may_write_context = f,
+                                                                          .on_request = on_request,
+                                                                          .on_request_context = f });
 }
 
 static void tear_down(struct fixture *f)

@@ -47,22 +47,11 @@ static void on_trouble(void *context, const struct error *error)
 
 static void set_up(struct fixture *f)
 {
-    struct error err;
-
     *f = (struct fixture){ .arena = arena_create(0) };
     f->told = strbuf_new(f->arena, 256);
     f->api = scripted_api_create();
     f->loop = loop_create();
-
-    struct kube_config config = {
-        .server = str_fmt(f->arena, "http://127.0.0.1:%u", scripted_api_port(f->api)),
-    };
-    struct kube_client_options options = {
-        .loop = f->loop, .config = &config, .user_agent = "test"
-    };
-
-    f->client = kube_client_create(&options, &err);
-    assert_non_null(f->client);
+    f->client = scripted_api_client(f->api, (struct kube_client_options){ .loop = f->loop });
 }
 
 static void start(struct fixture *f)

@@ -65,18 +65,13 @@ static void check(const struct row *r)
     AUTO(arena_free) struct arena *arena = arena_create(0);
     AUTO(scripted_api_free) struct scripted_api *api = scripted_api_create();
     AUTO(loop_free) struct loop *loop = loop_create();
-    const struct kube_config config = {
-        .server = str_fmt(arena, "http://127.0.0.1:%u", scripted_api_port(api)),
-    };
-    const struct kube_client_options options = { .loop = loop, .config = &config,
-                                                 .user_agent = "test" };
     const struct rancher_release release = {
         .cluster_id = STR("c-m-1"), .namespace_ = STR("data"), .name = STR("db"),
         .uid = STR("u1"), .stack = STR("team/shop"), .stack_uid = STR("u7"),
         .revision = r->revision, .stuck = r->stuck,
     };
-    struct error err;
-    AUTO(kube_client_free) struct kube_client *client = kube_client_create(&options, &err);
+    AUTO(kube_client_free) struct kube_client *client =
+        scripted_api_client(api, (struct kube_client_options){ .loop = loop });
     AUTO(rancher_client_free) struct rancher_client *rancher =
         rancher_client_create(client, client);
     struct waiting waiting = { .ended = false };

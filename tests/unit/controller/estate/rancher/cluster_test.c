@@ -43,19 +43,10 @@ static void on_trouble(void *context, struct str id, const struct error *error)
 
 static void set_up(struct fixture *f)
 {
-    struct error err;
-
     *f = (struct fixture){ .arena = arena_create(0) };
     f->api = scripted_api_create();
     f->loop = loop_create();
-
-    const struct kube_config config = {
-        .server = str_fmt(f->arena, "http://127.0.0.1:%u", scripted_api_port(f->api)),
-    };
-
-    f->client = kube_client_create(
-        &(struct kube_client_options){ .loop = f->loop, .config = &config, .user_agent = "test" },
-        &err);
+    f->client = scripted_api_client(f->api, (struct kube_client_options){ .loop = f->loop });
     f->rancher = rancher_client_create(f->client, f->client);
     f->cluster = cluster_create(&(struct cluster_options){
         .rancher = f->rancher, .id = STR("c-m-1"), .release_changed = on_release,
