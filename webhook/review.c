@@ -73,8 +73,8 @@ static struct verdict judge_stack(struct arena *arena, const struct asked *asked
     else
         record_check(arena, &record, context->severities, &verdict);
     if (asked->route == REVIEW_VALIDATE && verdict.allowed)
-        verdict.notes = stack_preview(arena, verdict.stack, asked->old_object, context->facts,
-                                      request->dry_run);
+        verdict.notes = stack_preview(arena, verdict.stack, verdict.chosen, asked->old_object,
+                                      context->facts, request->dry_run);
     return verdict;
 }
 

@@ -18,6 +18,7 @@
 #include "controller/reconcile/kept_stack.h"
 #include "kube/names.h"
 #include "runtime/controller.h"
+#include "stack/chosen.h"
 #include "stack/decode.h"
 #include "stack/default.h"
 #include "stack/gpu_offer.h"
@@ -207,10 +208,10 @@ static void promise(struct inventories *i, struct str key)
     }
     facts.clusters = *known_clusters(i);
 
-    struct fact_clusters chosen = gpu_clusters(arena, stack, &facts);
-    struct gpu_groups groups = gpu_demand_on(counter, &chosen);
+    const struct fact_clusters *clusters = &chosen_of(arena, stack, &facts)->clusters;
+    struct gpu_groups groups = gpu_demand_on(counter, clusters);
 
-    promises_put(i->promises, key, &groups, &chosen, wake_cluster, i);
+    promises_put(i->promises, key, &groups, clusters, wake_cluster, i);
 }
 
 /* --- one cluster --- */

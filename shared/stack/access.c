@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/plant.h"
 #include "kube/names.h"
+#include "stack/chosen.h"
 #include "stack/finding.h"
 #include "stack/settle.h"
 
@@ -28,6 +29,7 @@ struct asking {
     const struct facts *facts;
     const struct access_user *user;
     const struct stack *stack;
+    const struct chosen *chosen;
     struct targets targets;
     struct str_list namespaces;
     uint32_t asked; /* questions so far */
@@ -58,8 +60,7 @@ static void add_named(struct asking *a, struct map *seen, const struct path *ids
 
 static void add_selected(struct asking *a, struct map *seen, const struct path *at)
 {
-    const struct fact_clusters *clusters = &a->facts->clusters;
-    struct selector selector;
+    const struct chosen *chosen = a->chosen;
 
     if (label_selector_is_empty(&a->stack->spec.targets.selector))
         return;
@@ -67,10 +68,8 @@ static void add_selected(struct asking *a, struct map *seen, const struct path *
         add_target(a, seen, STR(""), at);
         return;
     }
-    selector = label_selector_compile(a->arena, &a->stack->spec.targets.selector);
-    for (uint32_t i = 0; i < clusters->count && selector.all.count; i++)
-        if (!clusters->items[i].internal && selector_matches(&selector, clusters->items[i].labels))
-            add_target(a, seen, clusters->items[i].id, at);
+    for (uint32_t i = 0; chosen->claims.targets.by_selector && i < chosen->clusters.count; i++)
+        add_target(a, seen, chosen->clusters.items[i].id, at);
 }
 
 static void find_namespaces(struct asking *a)
@@ -213,10 +212,12 @@ static void tell_unknown(struct asking *a, struct findings *findings)
 }
 
 static void find(struct arena *arena, const struct facts *facts, const struct access_user *user,
-                 const struct stack *stack, struct problems *problems)
+                 const struct verdict *verdict, struct problems *problems)
 {
+    const struct stack *stack = verdict->stack;
     struct asking a = { .arena = arena, .facts = facts, .user = user, .stack = stack,
-                        .targets = targets_new(arena, 4), .why = STR("") };
+                        .chosen = verdict->chosen, .targets = targets_new(arena, 4),
+                        .why = STR("") };
     struct findings findings = findings_new(problems);
     struct map *seen = map_new(arena, stack->spec.targets.cluster_ids.count);
     struct path spec = path_field(NULL, STR("spec"));
@@ -256,7 +257,7 @@ void access_judge(struct arena *arena, const struct facts *facts, const struct a
         (severities->of[RULE_WHO_ACCESS] == SEVERITY_OFF &&
          severities->of[RULE_WHO_ACCESS_UNKNOWN] == SEVERITY_OFF))
         return;
-    find(arena, facts, user, verdict->stack, &found);
+    find(arena, facts, user, verdict, &found);
     if (record->fresh) {
         verdict_add(arena, &found, severities, verdict);
         return;

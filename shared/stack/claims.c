@@ -147,27 +147,31 @@ static bool skips(const struct claim_skip *skip, uint32_t release)
     return false;
 }
 
-static bool is_claimed(const struct claims *claims, uint32_t release, struct str id,
+static bool is_skipped(const struct claims *claims, uint32_t release, struct str id,
                        const struct fact_cluster *cluster)
 {
-    if (!place_has(&claims->targets, id, cluster))
-        return false;
     for (uint32_t i = 0; i < claims->skips.count; i++)
         if (skips(&claims->skips.items[i], release) &&
             place_has(&claims->skips.items[i].where, id, cluster))
-            return false;
-    return true;
+            return true;
+    return false;
+}
+
+bool claims_choose(const struct claims *claims, const struct fact_cluster *cluster)
+{
+    return !(cluster->internal && claims->targets.by_selector) &&
+           place_has(&claims->targets, cluster->id, cluster);
 }
 
 bool claims_on(const struct claims *claims, uint32_t release, const struct fact_cluster *cluster)
 {
-    return !(cluster->internal && claims->targets.by_selector) &&
-           is_claimed(claims, release, cluster->id, cluster);
+    return claims_choose(claims, cluster) && !is_skipped(claims, release, cluster->id, cluster);
 }
 
 bool claims_by_id(const struct claims *claims, uint32_t release, struct str cluster_id)
 {
-    return is_claimed(claims, release, cluster_id, NULL);
+    return place_has(&claims->targets, cluster_id, NULL) &&
+           !is_skipped(claims, release, cluster_id, NULL);
 }
 
 /* A cluster that both choose and neither skips satisfies the requirements of both, and of each

@@ -43,7 +43,9 @@ struct claims claims_read(struct arena *arena, struct str packed);
 /* The index of a release, or -1. */
 int64_t claims_find(const struct claims *claims, struct str release);
 
-/* Whether the release is claimed on a cluster that there is. */
+/* Whether the Stack goes to a cluster that there is, whatever of its charts is skipped there, */
+bool claims_choose(const struct claims *claims, const struct fact_cluster *cluster);
+/* and whether it claims the release there. */
 bool claims_on(const struct claims *claims, uint32_t release, const struct fact_cluster *cluster);
 /* And on one of which only the id is known: no selector chooses or skips it. */
 bool claims_by_id(const struct claims *claims, uint32_t release, struct str cluster_id);

@@ -1,29 +1,5 @@
-/* gpu_offer.c: from targets to inventories. */
+/* gpu_offer.c: what inventories say, and some of it in words. */
 #include "stack/gpu_offer.h"
-
-#include "stack/claims.h"
-
-#include <stdlib.h>
-
-static int compare_clusters(const void *a, const void *b)
-{
-    return str_cmp(((const struct fact_cluster *)a)->id, ((const struct fact_cluster *)b)->id);
-}
-
-struct fact_clusters gpu_clusters(struct arena *arena, const struct stack *stack,
-                                  const struct facts *facts)
-{
-    struct fact_clusters clusters = fact_clusters_new(arena, 0);
-    struct claims choice = claims_of(arena, stack);
-
-    choice.skips.count = 0; /* a chart that is skipped leaves the others */
-    for (uint32_t i = 0; facts->clusters_known && i < facts->clusters.count; i++)
-        if (choice.releases.count && claims_on(&choice, 0, &facts->clusters.items[i]))
-            fact_clusters_push(&clusters, facts->clusters.items[i]);
-    if (clusters.count)
-        qsort(clusters.items, clusters.count, sizeof(struct fact_cluster), compare_clusters);
-    return clusters;
-}
 
 const struct inventory *gpu_inventory(const struct fact_cluster *cluster)
 {

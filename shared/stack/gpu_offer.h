@@ -8,9 +8,6 @@
 #include "stack/gpu.h"
 #include "stack/inventory.h"
 
-/* The clusters of today that the Stack chooses, sorted by id; none where clusters are not known. */
-struct fact_clusters gpu_clusters(struct arena *arena, const struct stack *stack,
-                                  const struct facts *facts);
 /* NULL: not known. */
 const struct inventory *gpu_inventory(const struct fact_cluster *cluster);
 /* Vendors of which its nodes offer something. */
@@ -30,7 +27,8 @@ struct str gpu_told(struct gpu_telling *telling);
 typedef struct str gpu_field_of(void *context, uint32_t chart, struct str resource);
 
 /* Whether what the Stack asks for fits: gpu.fit, gpu.busy, gpu.unknown. `provides`: the vendors
- * that the Stack itself brings. `clusters` as gpu_clusters gave them. */
+ * that the Stack itself brings. `clusters`: those that the Stack
+ * chooses (chosen.h). */
 void validate_fit(const struct stack *stack, const struct facts *facts,
                   const struct fact_clusters *clusters, uint32_t provides, gpu_field_of *field_of,
                   void *context, struct findings *findings);

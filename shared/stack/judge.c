@@ -75,16 +75,10 @@ void verdict_add(struct arena *arena, struct problems *found,
     verdict_word(arena, verdict);
 }
 
-/* Decode, default and find; `ret_patch` may be NULL. */
-static const struct stack *examine(struct arena *arena, struct json object,
-                                   const struct facts *facts, struct problems *problems,
-                                   struct str *ret_patch)
+static const struct stack *read_stack(struct arena *arena, struct json object,
+                                      struct problems *problems, struct str *ret_patch)
 {
-    const struct stack *stack = stack_default(arena, stack_decode(arena, object, problems),
-                                              ret_patch);
-
-    stack_find(stack, facts, problems);
-    return stack;
+    return stack_default(arena, stack_decode(arena, object, problems), ret_patch);
 }
 
 struct verdict stack_judge(struct arena *arena, struct json object, struct json old_object,
@@ -94,10 +88,13 @@ struct verdict stack_judge(struct arena *arena, struct json object, struct json 
     struct problems old_problems = problems_new(arena);
     const struct stack *old = NULL;
 
-    verdict.stack = examine(arena, object, facts, &verdict.problems, &verdict.patch);
+    verdict.stack = read_stack(arena, object, &verdict.problems, &verdict.patch);
+    verdict.chosen = stack_find(verdict.stack, facts, &verdict.problems);
     /* The old object is looked at only when there is something that it could excuse. */
-    if (verdict.problems.list.count && json_is(old_object, JSON_OBJECT))
-        old = examine(arena, old_object, facts, &old_problems, NULL);
+    if (verdict.problems.list.count && json_is(old_object, JSON_OBJECT)) {
+        old = read_stack(arena, old_object, &old_problems, NULL);
+        stack_find(old, facts, &old_problems);
+    }
     findings_settle(verdict.stack, old, &old_problems, severities, &verdict.problems);
     verdict_word(arena, &verdict);
     return verdict;

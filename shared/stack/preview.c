@@ -356,7 +356,8 @@ static void tell_all(struct telling *t)
 }
 
 struct str_list stack_preview(struct arena *arena, const struct stack *stack,
-                              struct json old_object, const struct facts *facts, bool full)
+                              const struct chosen *chosen, struct json old_object,
+                              const struct facts *facts, bool full)
 {
     struct telling t = { .lines = str_list_new(arena, 0), .full = full };
     struct problems ignored = problems_new(arena);
@@ -368,7 +369,7 @@ struct str_list stack_preview(struct arena *arena, const struct stack *stack,
         old = stack_default(arena, stack_decode(arena, old_object, &ignored), NULL);
     }
 
-    struct preview p = preview_of(arena, stack, old, facts);
+    struct preview p = preview_of(arena, stack, chosen, old, facts);
 
     t.p = &p;
     tell_all(&t);

@@ -13,11 +13,13 @@
 #ifndef HERD_STACK_PREVIEW_H
 #define HERD_STACK_PREVIEW_H
 
-#include "stack/facts.h"
+#include "stack/chosen.h"
 #include "stack/stack.h"
 
-/* `stack` is defaulted; `old_object` is what is stored, absent on a create. */
+/* `stack` is defaulted, and `chosen` where it goes; `old_object` is what is stored, absent on a
+ * create. */
 struct str_list stack_preview(struct arena *arena, const struct stack *stack,
-                              struct json old_object, const struct facts *facts, bool full);
+                              const struct chosen *chosen, struct json old_object,
+                              const struct facts *facts, bool full);
 
 #endif

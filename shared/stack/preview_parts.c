@@ -6,75 +6,46 @@
 #include "stack/preview_parts.h"
 
 #include "base/map.h"
-#include "stack/claims.h"
+#include "stack/chosen.h"
 #include "stack/release.h"
-
-#include <stdlib.h>
 
 /* --- clusters --- */
 
-static int compare_clusters(const void *a, const void *b)
-{
-    return str_cmp(((const struct preview_cluster *)a)->cluster.id,
-                   ((const struct preview_cluster *)b)->cluster.id);
-}
-
-/* What a Stack chooses, whatever of its charts an override skips there. */
-static struct claims choice_of(struct arena *arena, const struct stack *stack)
-{
-    struct claims claims = { .releases = { .count = 0 } };
-
-    if (stack)
-        claims = claims_of(arena, stack);
-    claims.skips.count = 0;
-    return claims;
-}
-
-static bool chooses(const struct claims *choice, const struct fact_cluster *cluster)
-{
-    return choice->releases.count && claims_on(choice, 0, cluster);
-}
-
-static void add_named(struct preview *p, struct map *met, const struct claims *choice,
-                      const struct claims *before, const struct claims *after)
-{
-    for (uint32_t i = 0; i < choice->targets.ids.count; i++) {
-        struct fact_cluster cluster = { .id = choice->targets.ids.items[i] };
-
-        if (map_put(met, cluster.id, met))
-            preview_clusters_push(&p->clusters, (struct preview_cluster){
-                                                    cluster,
-                                                    before->releases.count &&
-                                                        claims_by_id(before, 0, cluster.id),
-                                                    after->releases.count &&
-                                                        claims_by_id(after, 0, cluster.id) });
-    }
-}
-
 /* Where the clusters are not known, those are meant that are named. */
-static void choose(struct preview *p)
+static struct fact_clusters clusters_of(const struct preview *p, const struct chosen *chosen)
 {
-    struct claims before = choice_of(p->arena, p->old);
-    struct claims after = choice_of(p->arena, p->stack);
-    struct map *met = map_new(p->arena, 0);
+    struct fact_clusters named = fact_clusters_new(p->arena, 0);
+
+    if (!chosen || p->facts->clusters_known)
+        return chosen ? chosen->clusters : named;
+    for (uint32_t i = 0; i < chosen->claims.targets.ids.count; i++)
+        fact_clusters_push(&named,
+                           (struct fact_cluster){ .id = chosen->claims.targets.ids.items[i] });
+    return named;
+}
+
+/* Both are in the order of their ids, and so is what becomes of them. */
+static void choose(struct preview *p, const struct chosen *old, const struct chosen *new)
+{
+    struct fact_clusters before = clusters_of(p, old);
+    struct fact_clusters after = clusters_of(p, new);
+    uint32_t b = 0, a = 0;
 
     p->clusters = preview_clusters_new(p->arena, 0);
-    for (uint32_t i = 0; p->facts->clusters_known && i < p->facts->clusters.count; i++) {
-        const struct fact_cluster *cluster = &p->facts->clusters.items[i];
-        struct preview_cluster one = { *cluster, chooses(&before, cluster),
-                                       chooses(&after, cluster) };
+    p->blind = !p->facts->clusters_known &&
+               ((old && old->claims.targets.by_selector) || new->claims.targets.by_selector);
+    while (b < before.count || a < after.count) {
+        int order = b == before.count  ? 1
+                    : a == after.count ? -1
+                                       : str_cmp(before.items[b].id, after.items[a].id);
 
-        if (one.before || one.after)
-            preview_clusters_push(&p->clusters, one);
+        preview_clusters_push(&p->clusters,
+                              (struct preview_cluster){
+                                  order <= 0 ? before.items[b] : after.items[a], order <= 0,
+                                  order >= 0 });
+        b += order <= 0;
+        a += order >= 0;
     }
-    if (!p->facts->clusters_known) {
-        add_named(p, met, &before, &before, &after);
-        add_named(p, met, &after, &before, &after);
-        p->blind = before.targets.by_selector || after.targets.by_selector;
-    }
-    if (p->clusters.count)
-        qsort(p->clusters.items, p->clusters.count, sizeof(struct preview_cluster),
-              compare_clusters);
 }
 
 /* --- groups of clusters --- */
@@ -363,14 +334,15 @@ static void bundle(struct comparison *c)
         }
 }
 
-struct preview preview_of(struct arena *arena, const struct stack *stack, const struct stack *old,
+struct preview preview_of(struct arena *arena, const struct stack *stack,
+                          const struct chosen *chosen, const struct stack *old,
                           const struct facts *facts)
 {
     struct preview p = { .arena = arena, .stack = stack, .old = old, .facts = facts };
     uint32_t charts = stack->spec.charts.count;
 
     p.chart_changes = arena_array(arena, bool, charts);
-    choose(&p);
+    choose(&p, old ? chosen_of(arena, old, facts) : NULL, chosen);
 
     struct groups groups = group_clusters(&p);
     struct comparison c = { &p, charts_by_release(arena, old), charts_by_release(arena, stack),

@@ -2,6 +2,7 @@
 #ifndef HERD_STACK_PREVIEW_PARTS_H
 #define HERD_STACK_PREVIEW_PARTS_H
 
+#include "stack/chosen.h"
 #include "stack/facts.h"
 #include "stack/stack.h"
 
@@ -35,7 +36,9 @@ struct preview {
     bool blind; /* it goes by a selector, and the clusters are not known */
 };
 
-struct preview preview_of(struct arena *arena, const struct stack *stack, const struct stack *old,
+/* `chosen`: where `stack` goes. */
+struct preview preview_of(struct arena *arena, const struct stack *stack,
+                          const struct chosen *chosen, const struct stack *old,
                           const struct facts *facts);
 
 #endif

@@ -4,8 +4,9 @@
 
 #include "stack/validate.h"
 
-/* Everything that the areas find, with each rule's own severity. */
-void stack_find(const struct stack *stack, const struct facts *facts, struct problems *problems);
+/* Everything that the areas find, with each rule's own severity, and where the Stack goes. */
+const struct chosen *stack_find(const struct stack *stack, const struct facts *facts,
+                                struct problems *problems);
 
 /* Rules that are off go, the others get the severity that is configured. */
 void findings_weigh(struct problems *problems, const struct rule_severities *severities);

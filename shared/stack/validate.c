@@ -12,9 +12,11 @@
 #include "stack/settle.h"
 #include "text/json_place.h"
 
-void stack_find(const struct stack *stack, const struct facts *facts, struct problems *problems)
+const struct chosen *stack_find(const struct stack *stack, const struct facts *facts,
+                                struct problems *problems)
 {
     struct findings findings = findings_new(problems);
+    struct chosen *chosen = chosen_of(problems->arena, stack, facts);
 
     validate_metadata(&stack->meta, &findings);
     validate_shape(stack, facts, &findings);
@@ -22,11 +24,12 @@ void stack_find(const struct stack *stack, const struct facts *facts, struct pro
     struct graph *graph = validate_graph(stack, &findings);
 
     validate_stacks(stack, facts, &findings);
-    validate_targets(stack, facts, &findings);
-    validate_overlap(stack, facts, &findings);
-    validate_gpu(stack, graph, facts, &findings);
+    validate_targets(stack, facts, chosen, &findings);
+    validate_overlap(stack, facts, chosen, &findings);
+    validate_gpu(stack, graph, facts, chosen, &findings);
     if (facts->policies)
         policy_set_judge(facts->policies, stack, problems);
+    return chosen;
 }
 
 /* --- severities --- */

@@ -5,6 +5,7 @@
 #ifndef HERD_STACK_VALIDATE_AREAS_H
 #define HERD_STACK_VALIDATE_AREAS_H
 
+#include "stack/chosen.h"
 #include "stack/finding.h"
 #include "stack/graph.h"
 
@@ -17,15 +18,15 @@ struct graph *validate_graph(const struct stack *stack, struct findings *finding
 void validate_stacks(const struct stack *stack, const struct facts *facts,
                      struct findings *findings);
 void validate_targets(const struct stack *stack, const struct facts *facts,
-                      struct findings *findings);
+                      const struct chosen *chosen, struct findings *findings);
 /* A selector at `at`: labels, operators, requirements that exclude one another. False if it is none
  * that may be asked about anything. */
 bool validate_selector(const struct label_selector *selector, const struct path *at,
                        struct findings *findings);
 /* What other Stacks claim too, as far as the facts tell. */
-void validate_overlap(const struct stack *stack, const struct facts *facts,
+void validate_overlap(const struct stack *stack, const struct facts *facts, struct chosen *chosen,
                       struct findings *findings);
 void validate_gpu(const struct stack *stack, const struct graph *graph, const struct facts *facts,
-                  struct findings *findings);
+                  const struct chosen *chosen, struct findings *findings);
 
 #endif

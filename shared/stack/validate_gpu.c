@@ -166,10 +166,10 @@ static struct str field_of(void *context, uint32_t chart, struct str resource)
 
 /* The clusters, only for a Stack that asks something of them. */
 static void check_needs(const struct stack *stack, const struct facts *facts,
-                        struct gpu_chart *charts, struct findings *findings)
+                        const struct fact_clusters *clusters, struct gpu_chart *charts,
+                        struct findings *findings)
 {
     const struct stack_spec *spec = &stack->spec;
-    struct fact_clusters clusters;
     uint32_t needs = 0;
     uint32_t provides = 0;
 
@@ -179,19 +179,18 @@ static void check_needs(const struct stack *stack, const struct facts *facts,
     }
     if (!needs)
         return;
-    clusters = gpu_clusters(findings->arena, stack, facts);
     for (uint32_t i = 0; i < spec->charts.count; i++) {
         uint32_t open = charts[i].asks.vendors & ~(charts[i].provides | charts[i].awaits);
 
         for (int vendor = 0; open >> vendor; vendor++)
             if (open >> vendor & 1)
-                check_vendor(spec, charts, i, (enum gpu_vendor)vendor, &clusters, findings);
+                check_vendor(spec, charts, i, (enum gpu_vendor)vendor, clusters, findings);
     }
-    validate_fit(stack, facts, &clusters, provides, field_of, charts, findings);
+    validate_fit(stack, facts, clusters, provides, field_of, charts, findings);
 }
 
 void validate_gpu(const struct stack *stack, const struct graph *graph, const struct facts *facts,
-                  struct findings *findings)
+                  const struct chosen *chosen, struct findings *findings)
 {
     const struct stack_spec *spec = &stack->spec;
     struct path at = path_field(NULL, STR("spec"));
@@ -199,6 +198,6 @@ void validate_gpu(const struct stack *stack, const struct graph *graph, const st
 
     for (int vendor = 0; vendor < GPU_VENDOR_COUNT; vendor++)
         spread(graph, charts, spec->charts.count, 1U << vendor, findings->arena);
-    check_needs(stack, facts, charts, findings);
+    check_needs(stack, facts, &chosen->clusters, charts, findings);
     check_demand(spec, charts, &at, findings);
 }

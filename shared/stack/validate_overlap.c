@@ -19,7 +19,6 @@
 
 #include "base/limits.h"
 #include "base/map.h"
-#include "stack/claims.h"
 
 #include <stdlib.h>
 
@@ -35,10 +34,11 @@ struct overlap {
     const struct stack *stack;
     const struct facts *facts;
     struct findings *findings;
-    struct claims own;
-    struct fact_clusters clusters; /* that the Stack chooses, sorted by id */
-    struct str_list unknown;       /* ids that it names and Rancher does not know */
-    struct str_list ids;           /* of all of these */
+    struct chosen *chosen;
+    const struct claims *own;             /* of `chosen` */
+    const struct fact_clusters *clusters; /* likewise */
+    struct str_list unknown;              /* ids that it names and Rancher does not know */
+    struct str_list ids;                  /* of all of these */
     uint32_t tests_left;
     struct arena *listing; /* for the claimants of one release after the other, */
     struct arena *scratch; /* and for one comparison after the other */
@@ -46,44 +46,16 @@ struct overlap {
 
 /* --- the Stack's own clusters --- */
 
-static int compare_clusters(const void *a, const void *b)
-{
-    return str_cmp(((const struct fact_cluster *)a)->id, ((const struct fact_cluster *)b)->id);
-}
-
-static void choose_known(struct overlap *o)
-{
-    const struct fact_clusters *known = &o->facts->clusters;
-    struct claims whole = o->own;
-
-    whole.skips.count = 0;
-    o->clusters = fact_clusters_new(o->findings->arena, 0);
-    for (uint32_t i = 0; o->facts->clusters_known && i < known->count; i++)
-        if (claims_on(&whole, 0, &known->items[i]))
-            fact_clusters_push(&o->clusters, known->items[i]);
-    if (o->clusters.count)
-        qsort(o->clusters.items, o->clusters.count, sizeof(struct fact_cluster), compare_clusters);
-}
-
-static bool is_known(const struct overlap *o, struct str id)
-{
-    struct fact_cluster wanted = { .id = id };
-
-    return o->clusters.count && bsearch(&wanted, o->clusters.items, o->clusters.count,
-                                        sizeof(wanted), compare_clusters);
-}
-
 static void choose(struct overlap *o)
 {
-    const struct str_list *named = &o->own.targets.ids;
+    const struct str_list *named = &o->own->targets.ids;
 
-    choose_known(o);
-    o->ids = str_list_new(o->findings->arena, o->clusters.count);
+    o->ids = str_list_new(o->findings->arena, o->clusters->count);
     o->unknown = str_list_new(o->findings->arena, 0);
-    for (uint32_t i = 0; i < o->clusters.count; i++)
-        str_list_push(&o->ids, o->clusters.items[i].id);
+    for (uint32_t i = 0; i < o->clusters->count; i++)
+        str_list_push(&o->ids, o->clusters->items[i].id);
     for (uint32_t i = 0; i < named->count; i++)
-        if (!is_known(o, named->items[i])) {
+        if (!chosen_has(o->chosen, named->items[i])) {
             str_list_push(&o->ids, named->items[i]);
             str_list_push(&o->unknown, named->items[i]);
         }
@@ -109,10 +81,10 @@ static struct meeting meet_today(struct overlap *o, uint32_t chart, const struct
 {
     struct meeting meeting = { .count = 0 };
 
-    for (uint32_t i = 0; i < o->clusters.count && o->tests_left; i++, o->tests_left--)
-        if (claims_on(&o->own, chart, &o->clusters.items[i]) &&
-            claims_on(other, release, &o->clusters.items[i]))
-            note(&meeting, o->clusters.items[i].id);
+    for (uint32_t i = 0; i < o->clusters->count && o->tests_left; i++, o->tests_left--)
+        if (claims_on(o->own, chart, &o->clusters->items[i]) &&
+            claims_on(other, release, &o->clusters->items[i]))
+            note(&meeting, o->clusters->items[i].id);
     return meeting;
 }
 
@@ -122,7 +94,7 @@ static struct meeting meet_by_id(struct overlap *o, uint32_t chart, const struct
     struct meeting meeting = { .count = 0 };
 
     for (uint32_t i = 0; i < o->unknown.count && o->tests_left; i++, o->tests_left--)
-        if (claims_by_id(&o->own, chart, o->unknown.items[i]) &&
+        if (claims_by_id(o->own, chart, o->unknown.items[i]) &&
             claims_by_id(other, release, o->unknown.items[i]))
             note(&meeting, o->unknown.items[i]);
     return meeting;
@@ -164,7 +136,7 @@ static void tell(struct overlap *o, enum rule_id rule, uint32_t chart, struct st
 
 static struct str release_told(const struct overlap *o, uint32_t chart)
 {
-    return finding_shown(o->findings, o->own.releases.items[chart]);
+    return finding_shown(o->findings, o->own->releases.items[chart]);
 }
 
 static void tell_other(struct overlap *o, enum rule_id rule, uint32_t chart,
@@ -185,7 +157,7 @@ static void compare(struct overlap *o, uint32_t chart, const struct fact_claiman
 {
     struct arena *arena = o->findings->arena;
     struct claims other = claims_read(o->scratch, claimant->packed);
-    int64_t release = claims_find(&other, o->own.releases.items[chart]);
+    int64_t release = claims_find(&other, o->own->releases.items[chart]);
 
     if (release < 0)
         return;
@@ -204,7 +176,7 @@ static void compare(struct overlap *o, uint32_t chart, const struct fact_claiman
                                STR_ARG(clusters_told(o->findings, &named)),
                                o->facts->clusters_known ? ", which Rancher does not know today"
                                                         : ""));
-    } else if (claims_can_meet(o->scratch, &o->own, chart, &other, (uint32_t)release)) {
+    } else if (claims_can_meet(o->scratch, o->own, chart, &other, (uint32_t)release)) {
         if (tally->possible++ < OTHERS_TOLD)
             tell_other(o, RULE_OVERLAP_POSSIBLE, chart, claimant, other.deleting,
                        o->facts->clusters_known
@@ -268,7 +240,7 @@ static void judge_chart(struct overlap *o, uint32_t chart)
     const struct fact_stacks *stacks = &o->facts->stacks;
     struct fact_claimants others;
     struct tally tally = { 0 };
-    bool whole = stacks->claimants(stacks->context, o->listing, o->own.releases.items[chart],
+    bool whole = stacks->claimants(stacks->context, o->listing, o->own->releases.items[chart],
                                    &o->ids, &others);
 
     whole = compare_all(o, chart, &others, &tally) && whole;
@@ -282,20 +254,18 @@ static void judge_chart(struct overlap *o, uint32_t chart)
     arena_reset(o->listing);
 }
 
-void validate_overlap(const struct stack *stack, const struct facts *facts,
+void validate_overlap(const struct stack *stack, const struct facts *facts, struct chosen *chosen,
                       struct findings *findings)
 {
-    struct overlap o = { .stack = stack, .facts = facts, .findings = findings,
+    struct overlap o = { .stack = stack, .facts = facts, .findings = findings, .chosen = chosen,
+                         .own = &chosen->claims, .clusters = &chosen->clusters,
                          .tests_left = LIMIT_CLAIM_TESTS };
 
-    if (!facts->stacks.claimants)
-        return;
-    o.own = claims_of(findings->arena, stack);
-    if (o.own.releases.count == 0)
+    if (!facts->stacks.claimants || chosen->claims.releases.count == 0)
         return;
     o.listing = arena_beside(findings->arena);
     o.scratch = arena_beside(findings->arena);
     choose(&o);
-    for (uint32_t i = 0; i < o.own.releases.count; i++)
+    for (uint32_t i = 0; i < chosen->claims.releases.count; i++)
         judge_chart(&o, i);
 }

@@ -81,21 +81,14 @@ static bool check_choice(const struct choice *choice, const struct path *at,
 
 /* --- the clusters of today --- */
 
-static void check_match(const struct label_selector *selector, const struct facts *facts,
-                        const struct path *targets, struct findings *findings)
+static void tell_no_match(const struct facts *facts, const struct path *targets,
+                          struct findings *findings)
 {
     struct path at = path_field(targets, STR("selector"));
-    struct selector compiled = label_selector_compile(findings->arena, selector);
-
     uint32_t downstream = 0;
 
-    for (uint32_t i = 0; i < facts->clusters.count; i++) {
-        if (facts->clusters.items[i].internal)
-            continue;
-        if (selector_matches(&compiled, facts->clusters.items[i].labels))
-            return;
-        downstream++;
-    }
+    for (uint32_t i = 0; i < facts->clusters.count; i++)
+        downstream += !facts->clusters.items[i].internal;
     finding_add(findings, RULE_TARGETS_NO_MATCH, CAUSE_VALUE_NOT_FOUND, &at, STR(""),
                 "none of Rancher's %u downstream clusters matches today", downstream);
 }
@@ -136,7 +129,8 @@ static void check_known(const struct str_list *ids, const struct facts *facts,
 }
 
 static void check_targets(const struct stack_spec *spec, const struct facts *facts,
-                          const struct path *at, struct findings *findings)
+                          const struct chosen *chosen, const struct path *at,
+                          struct findings *findings)
 {
     const struct stack_targets *targets = &spec->targets;
     struct path targets_at = path_field(at, STR("targets"));
@@ -152,14 +146,14 @@ static void check_targets(const struct stack_spec *spec, const struct facts *fac
 
     if (!facts->clusters_known)
         return;
-    if (selector_good)
-        check_match(&targets->selector, facts, &targets_at, findings);
+    if (selector_good && chosen->claims.targets.by_selector && !chosen->clusters.count)
+        tell_no_match(facts, &targets_at, findings);
     if (targets->cluster_ids.count)
         check_known(&targets->cluster_ids, facts, &targets_at, findings);
 }
 
 void validate_targets(const struct stack *stack, const struct facts *facts,
-                      struct findings *findings)
+                      const struct chosen *chosen, struct findings *findings)
 {
     const struct stack_spec *spec = &stack->spec;
     struct path at = path_field(NULL, STR("spec"));
@@ -167,7 +161,7 @@ void validate_targets(const struct stack *stack, const struct facts *facts,
     struct path rollout = path_field(&at, STR("rollout"));
     struct path waves = path_field(&rollout, STR("waves"));
 
-    check_targets(spec, facts, &at, findings);
+    check_targets(spec, facts, chosen, &at, findings);
     for (uint32_t i = 0; i < spec->overrides.count; i++) {
         const struct stack_override *one = &spec->overrides.items[i];
         struct path up = path_index(&overrides, i);

@@ -5,9 +5,12 @@
 #include "base/problem.h"
 #include "stack/stack.h"
 
+struct chosen;
+
 /* Lives in the arena of the judgement. */
 struct verdict {
     const struct stack *stack; /* defaulted; NULL of what is no Stack */
+    const struct chosen *chosen; /* where it goes (chosen.h); NULL likewise */
     struct problems problems;  /* sorted */
     bool allowed;
     struct str patch;          /* of the defaults; "" = none */

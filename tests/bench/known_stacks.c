@@ -155,7 +155,8 @@ static double judge_time(const struct facts *facts, const struct estate *estate,
                                                  facts, &severities);
 
             if (preview)
-                stack_preview(arena, verdict.stack, (struct json){ NULL, 0 }, facts, false);
+                stack_preview(arena, verdict.stack, verdict.chosen, (struct json){ NULL, 0 }, facts,
+                              false);
             arena_reset(arena);
         }
         rounds[round] = (microseconds() - began) / JUDGEMENTS;

@@ -49,8 +49,9 @@ static void preview_one(struct arena *arena, struct str stem)
 
     struct json now = test_json(arena, documents.items[documents.count - 1].json);
     const struct stack *stack = stack_default(arena, stack_decode(arena, now, &ignored), NULL);
-    struct str_list applied = stack_preview(arena, stack, old, &estate.facts, false);
-    struct str_list dry_run = stack_preview(arena, stack, old, &estate.facts, true);
+    const struct chosen *chosen = chosen_of(arena, stack, &estate.facts);
+    struct str_list applied = stack_preview(arena, stack, chosen, old, &estate.facts, false);
+    struct str_list dry_run = stack_preview(arena, stack, chosen, old, &estate.facts, true);
 
     put_lines(&out, "kubectl apply", &applied);
     put_lines(&out, "kubectl apply --dry-run=server", &dry_run);

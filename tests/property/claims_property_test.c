@@ -273,7 +273,7 @@ static void a_preview_is_what_is_done(struct arena *arena, struct rng *rng, cons
     for (int i = 0; i < CLUSTERS; i++)
         fact_clusters_push(&facts.clusters, cluster_at(arena, i));
 
-    struct preview p = preview_of(arena, new, old, &facts);
+    struct preview p = preview_of(arena, new, chosen_of(arena, new, &facts), old, &facts);
 
     for (uint32_t i = 0; i < p.clusters.count; i++)
         for (uint32_t k = 0; k < CHARTS && p.clusters.items[i].before && p.clusters.items[i].after;

@@ -136,7 +136,7 @@ static struct str previewed(struct arena *arena, const struct facts *facts,
     struct problems ignored = problems_new(arena);
     const struct stack *stack =
         stack_default(arena, stack_decode(arena, document(arena, now), &ignored), NULL);
-    struct str_list lines = stack_preview(arena, stack, document(arena, old), facts, full);
+    struct str_list lines = stack_preview(arena, stack, chosen_of(arena, stack, facts), document(arena, old), facts, full);
     struct strbuf text = strbuf_new(arena, 64);
     struct str head = STR("preview: ");
 
