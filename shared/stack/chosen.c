@@ -14,6 +14,7 @@ struct chosen *chosen_of(struct arena *arena, const struct stack *stack, const s
 
     chosen->claims = claims_of(arena, stack);
     chosen->clusters = fact_clusters_new(arena, 0);
+    chosen->contested = arena_array(arena, bool, stack->spec.charts.count);
     for (uint32_t i = 0; facts->clusters_known && i < facts->clusters.count; i++)
         if (claims_choose(&chosen->claims, &facts->clusters.items[i]))
             fact_clusters_push(&chosen->clusters, facts->clusters.items[i]);

@@ -10,6 +10,8 @@ struct chosen {
     struct claims claims;
     struct fact_clusters clusters; /* whatever is skipped there; sorted by id; none where clusters
                                     * are not known */
+    bool *contested; /* by chart: another Stack claims its release on a cluster that both choose or
+                      * name. Filled in by validate_overlap */
 };
 
 /* Of a defaulted Stack; one that does not say where it goes chooses nothing. */

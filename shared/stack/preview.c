@@ -71,9 +71,14 @@ static void put_lost(struct telling *t, struct strbuf *line, const struct u32_li
 static void put_gained(struct telling *t, struct strbuf *line, const struct u32_list *gained)
 {
     uint32_t charts = t->p->stack->spec.charts.count;
+    bool contested = false;
 
+    for (uint32_t i = 0; i < charts; i++)
+        contested = contested || t->p->chosen->contested[i];
     strbuf_fmt(line, "installs %u %s on ", charts, charts == 1 ? "chart" : "charts");
     put_clusters(t, line, gained);
+    if (contested)
+        strbuf_lit(line, " (what another Stack has there stays its own)");
 }
 
 static void tell_clusters(struct telling *t)

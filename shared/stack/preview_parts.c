@@ -283,8 +283,9 @@ static void compare_chart(struct comparison *c, uint32_t chart, uint32_t number,
     if (!old.there) {
         c->p->chart_changes[chart] = true;
         note(c, PREVIEW_INSTALL,
-             str_fmt(arena, "%.*s %.*s", STR_ARG(shown(arena, new.chart->name)),
-                     STR_ARG(shown(arena, new.version))),
+             str_fmt(arena, "%.*s %.*s%s", STR_ARG(shown(arena, new.chart->name)),
+                     STR_ARG(shown(arena, new.version)),
+                     c->p->chosen->contested[chart] ? " (if its release is free)" : ""),
              number, group);
         return;
     }
@@ -338,7 +339,9 @@ struct preview preview_of(struct arena *arena, const struct stack *stack,
                           const struct chosen *chosen, const struct stack *old,
                           const struct facts *facts)
 {
-    struct preview p = { .arena = arena, .stack = stack, .old = old, .facts = facts };
+    struct preview p = {
+        .arena = arena, .stack = stack, .chosen = chosen, .old = old, .facts = facts
+    };
     uint32_t charts = stack->spec.charts.count;
 
     p.chart_changes = arena_array(arena, bool, charts);

@@ -28,6 +28,7 @@ LIST_DEFINE(preview_changes, struct preview_change)
 struct preview {
     struct arena *arena;
     const struct stack *stack;
+    const struct chosen *chosen;
     const struct stack *old; /* NULL: it is new */
     const struct facts *facts;
     struct preview_clusters clusters; /* sorted by id */

@@ -23,7 +23,7 @@ void validate_targets(const struct stack *stack, const struct facts *facts,
  * that may be asked about anything. */
 bool validate_selector(const struct label_selector *selector, const struct path *at,
                        struct findings *findings);
-/* What other Stacks claim too, as far as the facts tell. */
+/* What other Stacks claim too, as far as the facts tell; chosen->contested is filled in. */
 void validate_overlap(const struct stack *stack, const struct facts *facts, struct chosen *chosen,
                       struct findings *findings);
 void validate_gpu(const struct stack *stack, const struct graph *graph, const struct facts *facts,

@@ -165,6 +165,8 @@ static void compare(struct overlap *o, uint32_t chart, const struct fact_claiman
     struct meeting today = meet_today(o, chart, &other, (uint32_t)release);
     struct meeting named = meet_by_id(o, chart, &other, (uint32_t)release);
 
+    if (today.count || named.count)
+        o->chosen->contested[chart] = true;
     if (today.count) {
         if (tally->today++ < OTHERS_TOLD)
             tell_other(o, RULE_OVERLAP_TODAY, chart, claimant, other.deleting,

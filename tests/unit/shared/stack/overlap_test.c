@@ -2,6 +2,7 @@
 #include "support/rows.h"
 
 #include "base/limits.h"
+#include "stack/preview.h"
 #include "support/estate_builder.h"
 #include "support/stack_builder.h"
 
@@ -383,6 +384,43 @@ static void without_clusters_selectors_are_compared(void **state)
                 "the Stack team-a/other claims the release db/db too; a cluster could match both selectors");
 }
 
+/* What the warning says will not be is not promised beside it. */
+static void what_is_contested_is_not_promised(void **state)
+{
+    static const struct {
+        const char *says, *other, *old, *now;
+        bool blind;
+        const char *line;
+    } cases[] = {
+        { "a release that is free", IDS("\"c-3\""), NULL, IDS("\"c-1\""), false, "preview: installs db 1.2.3 on 1 cluster: c-1" },
+        { "one that another claims there", IDS("\"c-1\""), NULL, IDS("\"c-1\",\"c-2\""), false,
+          "preview: installs db 1.2.3 (if its release is free) on 2 clusters: c-1 and c-2" },
+        { "one that another names, where no cluster is known", IDS("\"c-1\""), NULL, IDS("\"c-1\""), true,
+          "preview: installs db 1.2.3 (if its release is free) on 1 cluster: c-1" },
+        { "on a cluster more", IDS("\"c-2\""), IDS("\"c-1\""), IDS("\"c-1\",\"c-2\""), false,
+          "preview: installs 1 chart on 1 cluster: c-2 (what another Stack has there stays its own)" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct estate_builder estate;
+        struct json old = { NULL, 0 };
+
+        set_up(arena, &estate);
+        estate.facts.clusters_known = !cases[i].blind;
+        with_stored(&estate, "team-a/other", stack_on(arena, cases[i].other, NULL));
+        if (cases[i].old)
+            old = stack_on(arena, cases[i].old, NULL);
+
+        struct verdict verdict = judged(arena, &estate, stack_on(arena, cases[i].now, NULL));
+        struct str_list lines = stack_preview(arena, verdict.stack, verdict.chosen, old, &estate.facts, false);
+
+        rows_expect_int(cases[i].says, lines.count, 1);
+        rows_expect_str(cases[i].says, lines.items[0], str_of(cases[i].line));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +435,7 @@ int main(void)
         cmocka_unit_test(a_review_ends),
         cmocka_unit_test(denied_by_configuration),
         cmocka_unit_test(without_clusters_selectors_are_compared),
+        cmocka_unit_test(what_is_contested_is_not_promised),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
