@@ -74,11 +74,17 @@ struct facts {
     const struct policy_set *policies; /* put to Stacks; NULL = none */
     bool policies_pending; /* there may be some that were not read yet: nobody may be let pass */
     struct fact_access access;
+    bool names_all_stacks; /* whoever is told may read the Stacks of every namespace */
     bool plain_http_allowed; /* chart repositories over http:// (configuration) */
 };
 
 /* The id that was perhaps meant: by id, or by the name that people see in Rancher and write by
  * mistake; "" if none is near. */
 struct str facts_nearest_cluster(const struct facts *facts, struct str id);
+
+/* Whether a finding about a Stack in `own_namespace` may name one in `namespace_`. Reviews are
+ * asked for by anybody who may write a Stack, a dry run suffices, and the right to that tells
+ * nothing of the right to read other namespaces: what is there they must not learn from us. */
+bool facts_may_name(const struct facts *facts, struct str own_namespace, struct str namespace_);
 
 #endif

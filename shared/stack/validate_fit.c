@@ -17,7 +17,9 @@
 struct fit {
     struct arena *arena;
     struct findings *findings;
-    struct str self; /* namespace/name */
+    const struct facts *facts;
+    struct str namespace_; /* of the Stack */
+    struct str self;       /* namespace/name */
     uint32_t provides;
     gpu_field_of *field_of;
     void *context;
@@ -44,24 +46,47 @@ static struct str offered_instead(const struct fit *f, const struct inventory *i
     return gpu_told(&others);
 }
 
-/* "6 are promised to default/rag and 1 other, 2 are on nodes that take no pods now" */
-static struct str why_busy(const struct fit *f, const struct inventory *inventory,
-                           const struct inventory_figures *figures, int64_t promised)
+static struct str namespace_of(struct str stack)
+{
+    ptrdiff_t slash = str_find_char(stack, '/', 0);
+
+    return str_slice(stack, 0, slash < 0 ? 0 : (size_t)slash);
+}
+
+/* "default/rag, default/ner and 2 Stacks of other namespaces" */
+static struct str promised_to(const struct fit *f, const struct inventory *inventory,
+                              struct str resource)
 {
     struct gpu_telling stacks = gpu_telling_new(f->arena);
-    struct strbuf out = strbuf_new(f->arena, 64);
-    int64_t closed = figures->allocatable - figures->schedulable;
+    uint32_t apart = 0;
 
     for (uint32_t i = 0; i < inventory->promises.count; i++) {
         struct str stack = inventory->promises.items[i].stack;
 
-        if (!str_eq(stack, f->self) &&
-            inventory_promised_to(inventory, stack, figures->resource) > 0)
+        if (str_eq(stack, f->self) || inventory_promised_to(inventory, stack, resource) <= 0)
+            continue;
+        if (facts_may_name(f->facts, f->namespace_, namespace_of(stack)))
             gpu_tell(&stacks, finding_shown(f->findings, stack));
+        else
+            apart++;
     }
+    if (!apart)
+        return gpu_told(&stacks);
+    return str_fmt(f->arena, "%.*s%s%u %s", STR_ARG(gpu_told(&stacks)),
+                   stacks.count ? " and " : "", apart,
+                   apart == 1 ? "Stack of another namespace" : "Stacks of other namespaces");
+}
+
+/* "6 promised to default/rag, 2 on nodes that take no pods now" */
+static struct str why_busy(const struct fit *f, const struct inventory *inventory,
+                           const struct inventory_figures *figures, int64_t promised)
+{
+    struct strbuf out = strbuf_new(f->arena, 64);
+    int64_t closed = figures->allocatable - figures->schedulable;
+
     if (promised)
         strbuf_fmt(&out, "%lld promised to %.*s", (long long)promised,
-                   STR_ARG(gpu_told(&stacks)));
+                   STR_ARG(promised_to(f, inventory, figures->resource)));
     if (closed > 0)
         strbuf_fmt(&out, "%s%lld on nodes that take no pods now", out.len ? ", " : "",
                    (long long)closed);
@@ -208,6 +233,8 @@ void validate_fit(const struct stack *stack, const struct facts *facts,
 {
     struct fit f = { .arena = findings->arena,
                      .findings = findings,
+                     .facts = facts,
+                     .namespace_ = stack->meta.namespace_,
                      .self = str_fmt(findings->arena, "%.*s/%.*s", STR_ARG(stack->meta.namespace_),
                                      STR_ARG(stack->meta.name)),
                      .provides = provides,

@@ -10,8 +10,8 @@
  * satisfy, or one id that both name and Rancher does not know (overlap.possible). Of a cluster that
  * one names by id only today's labels count: else every selector would meet every id.
  *
- * The other Stack is named whatever its namespace: who is in the way can only be asked if one knows
- * whom. It tells no more than the release's own stamp, which stands on the cluster.
+ * A Stack of another namespace is not named (facts_may_name); that the release is taken, and on
+ * which of the own clusters, is what the author needs to choose another one.
  *
  * The cost is that of the Stack's own releases and clusters, and of those few Stacks that claim the
  * same releases; it is bounded by LIMIT_CLAIMANTS and LIMIT_CLAIM_TESTS. */
@@ -139,17 +139,24 @@ static struct str release_told(const struct overlap *o, uint32_t chart)
     return finding_shown(o->findings, o->own->releases.items[chart]);
 }
 
+static struct str other_told(const struct overlap *o, const struct fact_claimant *other)
+{
+    if (!facts_may_name(o->facts, o->stack->meta.namespace_, other->namespace_))
+        return STR("a Stack of another namespace");
+    return str_fmt(o->findings->arena, "the Stack %.*s/%.*s",
+                   STR_ARG(finding_shown(o->findings, other->namespace_)),
+                   STR_ARG(finding_shown(o->findings, other->name)));
+}
+
 static void tell_other(struct overlap *o, enum rule_id rule, uint32_t chart,
                        const struct fact_claimant *other, bool deleting, struct str where)
 {
     tell(o, rule, chart,
          deleting ? STR("wait until that Stack is gone, or choose another releaseName or namespace")
                   : STR(""),
-         str_fmt(o->findings->arena, "the Stack %.*s/%.*s%s claims the release %.*s too%.*s",
-                 STR_ARG(finding_shown(o->findings, other->namespace_)),
-                 STR_ARG(finding_shown(o->findings, other->name)),
-                 deleting ? ", which is being deleted," : "", STR_ARG(release_told(o, chart)),
-                 STR_ARG(where)));
+         str_fmt(o->findings->arena, "%.*s%s claims the release %.*s too%.*s",
+                 STR_ARG(other_told(o, other)), deleting ? ", which is being deleted," : "",
+                 STR_ARG(release_told(o, chart)), STR_ARG(where)));
 }
 
 static void compare(struct overlap *o, uint32_t chart, const struct fact_claimant *claimant,

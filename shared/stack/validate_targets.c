@@ -93,18 +93,6 @@ static void tell_no_match(const struct facts *facts, const struct path *targets,
                 "none of Rancher's %u downstream clusters matches today", downstream);
 }
 
-struct str facts_nearest_cluster(const struct facts *facts, struct str id)
-{
-    struct str_nearest nearest = { .name = id };
-
-    for (uint32_t i = 0; i < facts->clusters.count; i++) {
-        if (str_eq(id, facts->clusters.items[i].display_name))
-            return facts->clusters.items[i].id;
-        str_nearest_try(&nearest, facts->clusters.items[i].id);
-    }
-    return nearest.found;
-}
-
 static void check_known(const struct str_list *ids, const struct facts *facts,
                         const struct path *targets, struct findings *findings)
 {

@@ -25,7 +25,8 @@ void an_estate(struct arena *arena, struct estate_builder *estate)
         .arena = arena,
         .facts = { .clusters_known = true,
                    .clusters = fact_clusters_new(arena, 0),
-                   .stacks = { .claimants = claimants, .context = estate } },
+                   .stacks = { .claimants = claimants, .context = estate },
+                   .names_all_stacks = true },
         .stored = fact_claimants_new(arena, 0),
     };
 }

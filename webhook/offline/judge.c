@@ -12,6 +12,7 @@ struct facts offline_facts(const struct offline_config *config, struct offline_s
         .inventories_kept = config->clusters_known,
         .stacks = offline_stacks_facts(stacks, number),
         .policies = config->policies,
+        .names_all_stacks = true, /* they stand in the files */
         .plain_http_allowed = config->configuration.plain_http_allowed,
     };
 }

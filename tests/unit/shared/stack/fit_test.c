@@ -35,6 +35,8 @@ static const struct {
     { "c-amd", "{}", "\"resources\":[" RESOURCE("amd.com/gpu", "2", "2", "2", "0") "]" KNOWN },
     { "c-plain", "{}", "\"resources\":[]" KNOWN },
     { "c-asked", "{}", "\"resources\":[{\"name\":\"nvidia.com/gpu\",\"promised\":4}]" KNOWN },
+    { "c-ours", "{}", "\"resources\":[" RESOURCE("nvidia.com/gpu", "8", "8", "8", "5") "],\"promises\":["
+      PROMISE("default/ner", "3") "," PROMISE("ml/train", "2") "]" KNOWN },
     { "c-far", "{}", "\"resources\":[]" UNKNOWN },
     { "c-new", "{}", NULL },
 };
@@ -70,9 +72,11 @@ static const struct row {
       NULL, "", NULL },
     { "its own promise is not in its way", IDS("\"c-busy\""), ASKS("3"), NULL, "", NULL },
     { "what is promised to others is", IDS("\"c-busy\""), ASKS("4"), NULL, "gpu.busy " AT,
-      "for 4 nvidia.com/gpu; c-busy has 8: 5 promised to ml/train, team/rag; wait until they are free" },
+      "for 4 nvidia.com/gpu; c-busy has 8: 5 promised to 2 Stacks of other namespaces; wait until they are free" },
+    { "those of its own namespace are named", IDS("\"c-ours\""), ASKS("4"), NULL, "gpu.busy " AT,
+      "c-ours has 8: 5 promised to default/ner and 1 Stack of another namespace; wait" },
     { "a promise that is not listed may be its own", IDS("\"c-crowd\""), ASKS("5"), NULL, "", NULL },
-    { "those that are listed count", IDS("\"c-crowd\""), ASKS("6"), NULL, "gpu.busy " AT, "c-crowd has 8: 3 promised to ml/train" },
+    { "those that are listed count", IDS("\"c-crowd\""), ASKS("6"), NULL, "gpu.busy " AT, "c-crowd has 8: 3 promised to 1 Stack of another namespace" },
     { "nodes that take no pods", IDS("\"c-cordoned\""), ASKS("3"), NULL, "gpu.busy " AT, "c-cordoned has 8: 6 on nodes that take no pods now" },
     { "no GPUs of that vendor", IDS("\"c-amd\",\"c-big\""), ASKS("1"), NULL, "gpu.no-provider " AT,
       "'db' needs NVIDIA GPUs, no chart of this Stack provides them, and no node offers any today on c-amd" },
@@ -120,6 +124,26 @@ static struct problems judged(struct arena *arena, const struct row *row, bool k
     return stack_judge(arena, stack_json(&b), (struct json){ NULL, 0 }, &facts, &severities).problems;
 }
 
+/* As an offline review does, to which somebody gave them. */
+static void who_may_read_all_is_told_all(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct stack_builder b = a_stack(arena);
+    struct facts facts = known_facts(arena, true);
+    struct rule_severities severities = rule_severities_default();
+    struct verdict verdict;
+
+    (void)state;
+    facts.names_all_stacks = true;
+    with_targets(&b, IDS("\"c-ours\""));
+    with_raw_chart(&b, ASKS("4"));
+    verdict = stack_judge(arena, stack_json(&b), (struct json){ NULL, 0 }, &facts, &severities);
+    rows_expect_int("one finding", verdict.problems.list.count, 1);
+    rows_expect("names both",
+                str_find(verdict.problems.list.items[0].message, STR("promised to default/ner, ml/train"), 0) >= 0,
+                verdict.problems.list.items[0].message.at);
+}
+
 static void stacks_fit_or_do_not(void **state)
 {
     (void)state;
@@ -151,6 +175,7 @@ static void where_nobody_writes_inventories_nothing_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_may_read_all_is_told_all),
         cmocka_unit_test(stacks_fit_or_do_not),
         cmocka_unit_test(where_nobody_writes_inventories_nothing_is_said),
     };

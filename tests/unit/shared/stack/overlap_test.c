@@ -384,6 +384,27 @@ static void without_clusters_selectors_are_compared(void **state)
                 "the Stack team-a/other claims the release db/db too; a cluster could match both selectors");
 }
 
+/* An author may be told that a release is taken, but not by which Stack of another team. */
+static void stacks_of_other_namespaces_are_not_named(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct estate_builder estate;
+    struct verdict verdict;
+
+    (void)state;
+    set_up(arena, &estate);
+    estate.facts.names_all_stacks = false;
+    with_stored(&estate, "team-a/other", stack_on(arena, IDS("\"c-1\""), NULL));
+    with_stored(&estate, "default/ours", stack_on(arena, IDS("\"c-2\""), NULL));
+    verdict = judged(arena, &estate, stack_on(arena, IDS("\"c-1\",\"c-2\""), NULL));
+    rows_expect_str("both are told", found_text(arena, &verdict.problems), STR(TODAY " " TODAY));
+    expect_says("of another", arena, &verdict.problems.list.items[1],
+                "a Stack of another namespace claims the release db/db too, on c-1; choose another releaseName");
+    expect_says("of its own", arena, &verdict.problems.list.items[0], "the Stack default/ours claims the release db/db too, on c-2");
+    for (uint32_t i = 0; i < verdict.warnings.count; i++)
+        rows_expect("no word of the other", str_find(verdict.warnings.items[i], STR("team-a"), 0) < 0, verdict.warnings.items[i].at);
+}
+
 /* What the warning says will not be is not promised beside it. */
 static void what_is_contested_is_not_promised(void **state)
 {
@@ -435,6 +456,7 @@ int main(void)
         cmocka_unit_test(a_review_ends),
         cmocka_unit_test(denied_by_configuration),
         cmocka_unit_test(without_clusters_selectors_are_compared),
+        cmocka_unit_test(stacks_of_other_namespaces_are_not_named),
         cmocka_unit_test(what_is_contested_is_not_promised),
     };
 
