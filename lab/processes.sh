@@ -148,10 +148,8 @@ start_webhook() {
   webhook_metrics_port=$(port_of webhook metrics_port)
 }
 
-# The manifests as they are, but for the port and the CA that cert-manager would inject.
-apply_webhook() {
-  local ca
-  ca=$(base64 -w 0 <"$state/certs/ca.crt")
+# The namespace, and in it the Service by which an API server finds the webhook on this machine.
+apply_webhook_service() {
   k apply -f manifests/namespace.yaml >/dev/null
   k apply -f - >/dev/null <<EOF
 apiVersion: v1
@@ -161,6 +159,13 @@ spec:
   clusterIP: $service_ip
   ports: [{name: https, port: $webhook_port}]
 EOF
+}
+
+# The manifests as they are, but for the port and the CA that cert-manager would inject.
+apply_webhook() {
+  local ca
+  ca=$(base64 -w 0 <"$state/certs/ca.crt")
+  apply_webhook_service
   sed -e "s|port: 443|port: $webhook_port|" -e "s|^    clientConfig:|&\n      caBundle: $ca|" \
     manifests/webhook/configuration.yaml | k apply -f - >/dev/null
 }

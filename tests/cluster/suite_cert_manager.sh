@@ -43,15 +43,7 @@ k apply -f manifests/crds/ >/dev/null
 k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=30s >/dev/null
 k create --dry-run=client --validate=false -o json -f examples/test-stack.yaml >"$state/stack.json"
 webhook_port=7443
-k apply -f manifests/namespace.yaml >/dev/null
-k apply -f - >/dev/null <<YAML
-apiVersion: v1
-kind: Service
-metadata: {name: herd-webhook, namespace: herd-system}
-spec:
-  clusterIP: $service_ip
-  ports: [{name: https, port: $webhook_port}]
-YAML
+apply_webhook_service
 start_mount() {
   start kubelet bash tests/support/kubelet.sh secret "$state/kubeconfig" herd-system/herd-webhook-tls "$state/certs"
   eventually test -e "$state/certs/tls.crt"

@@ -61,14 +61,7 @@ row "the webhook serves it from the kubelet's files; its configurations come, an
 start kubelet bash tests/support/kubelet.sh secret "$state/kubeconfig" "herd-system/herd-webhook-tls" "$state/certs"
 eventually test -s "$state/certs/tls.crt"
 start_webhook
-k apply -f - >/dev/null <<YAML
-apiVersion: v1
-kind: Service
-metadata: {name: herd-webhook, namespace: herd-system}
-spec:
-  clusterIP: $service_ip
-  ports: [{name: https, port: $webhook_port}]
-YAML
+apply_webhook_service
 sed "s|port: 443|port: $webhook_port|" manifests/webhook/configuration.yaml >"$state/configuration.yaml"
 ok k apply -f "$state/configuration.yaml"
 eventually both_believe 1
