@@ -148,6 +148,11 @@ start_webhook() {
   webhook_metrics_port=$(port_of webhook metrics_port)
 }
 
+# until_established CRD...: until they are served. Of one so new that it has no conditions kubectl makes an error.
+until_established() {
+  until_true 30 "that definitions are served" k wait --for=condition=Established --timeout=30s "$@"
+}
+
 # The namespace, and in it the Service by which an API server finds the webhook on this machine.
 apply_webhook_service() {
   k apply -f manifests/namespace.yaml >/dev/null

@@ -129,9 +129,12 @@ tell_how_it_runs() {
   esac
 }
 
+are_established() { k wait --for=condition=Established --timeout="$timeout" -f "$crds" >/dev/null; }
+
+# Of a definition so new that it has no conditions kubectl makes an error, not a wait; a second later it has some.
 install_crds() {
   k apply -f "$crds"
-  k wait --for=condition=Established --timeout="$timeout" -f "$crds" >/dev/null
+  are_established 2>/dev/null || { sleep 1; are_established; }
 }
 
 deploy() {

@@ -24,7 +24,7 @@ cluster_tools writers
 start_cluster management
 service_ip=$(service_ip_of management)
 k apply -f manifests/crds/ >/dev/null
-k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=30s >/dev/null
+until_established crd/stacks.herd.suse.com
 k create --dry-run=client --validate=false -o json -f examples/accepted/rag-inference-platform.yaml |
   jq -s '.[] | select(.kind == "Stack") | del(.metadata.namespace)' >"$state/stack.json"
 start_webhook

@@ -181,8 +181,8 @@ start_cert_manager() {
   cluster_tools cert-manager
   began=$(now_ms)
   of_cluster "$name" apply --server-side -f "$state/cluster/bin/cert-manager.files/" >/dev/null
-  of_cluster "$name" wait --for=condition=Established --timeout=30s \
-    -f "$state/cluster/bin/cert-manager.files/" >/dev/null
+  until_true 30 "that cert-manager's definitions are served" of_cluster "$name" wait --for=condition=Established --timeout=30s \
+    -f "$state/cluster/bin/cert-manager.files/"
   of_cluster "$name" create namespace cert-manager >/dev/null
   in_cluster_folder "$name-cert-manager" cert-manager --kubeconfig "$(kubeconfig_of "$name")"
   until_true 30 "cert-manager's start in $name" grep -q 'Starting workers' "$state/$name-cert-manager.log"

@@ -15,7 +15,7 @@ cluster_tools etcd kube-apiserver kube-controller-manager kubectl mirror
 mirror_clusters() {
   lab_k get crd "$clusters" -o json | jq '{apiVersion, kind, spec, metadata: {name: .metadata.name}}' |
     k create -f - >/dev/null
-  k wait --for=condition=Established "crd/$clusters" --timeout=30s >/dev/null
+  until_established "crd/$clusters"
   in_cluster_folder mirror mirror --from "$lab_kubeconfig" --to "$state/kubeconfig" --resource clusters.v3.management.cattle.io
   until_true 30 "the copy of the estate's clusters" clusters_are_there
 }

@@ -40,7 +40,7 @@ start_cluster management
 service_ip=$(service_ip_of management)
 start_cert_manager management
 k apply -f manifests/crds/ >/dev/null
-k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=30s >/dev/null
+until_established crd/stacks.herd.suse.com
 k create --dry-run=client --validate=false -o json -f examples/test-stack.yaml >"$state/stack.json"
 webhook_port=7443
 apply_webhook_service

@@ -12,7 +12,7 @@ now=manifests/crds/herd.suse.com_stacks.yaml
 # on SIDE ARGUMENTS...: kubectl.
 on() { if [ "$1" = lab ]; then lab_k "${@:2}"; else k "${@:2}"; fi; }
 established() {
-  ok on "$1" wait --for=condition=Established "$crd" --timeout=30s
+  eventually on "$1" wait --for=condition=Established "$crd" --timeout=30s
   eventually on "$1" get stacks
 }
 as_json() { k create --dry-run=client --validate=false -o json -f "$1"; }

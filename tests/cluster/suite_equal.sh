@@ -28,7 +28,7 @@ use() {
   printf -v "server_$1" %s "$("${view[@]}" 'jsonpath={.clusters[0].cluster.server}')"
   (umask 077 && printf 'header = "Authorization: Bearer %s"\n' "$("${view[@]}" 'jsonpath={.users[0].user.token}')" >"$state/$1.curl")
   kubectl --kubeconfig "$2" apply -f manifests/crds/ -f tests/cluster/ruled.yaml -f tests/cluster/policies.yaml >/dev/null
-  kubectl --kubeconfig "$2" wait --for=condition=Established crd --all --timeout=30s >/dev/null
+  until_true 30 "definitions on $1" kubectl --kubeconfig "$2" wait --for=condition=Established crd --all --timeout=30s
   until_true 30 "Stacks on $1" kubectl --kubeconfig "$2" get stacks,ruleds
   until_true 30 "policies on $1" denied "$2" words bad=1
   until_true 30 "policies on $1" denied "$2" selected size=9

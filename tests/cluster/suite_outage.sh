@@ -86,7 +86,7 @@ every_kind() {
 
 start_api
 k apply -f manifests/crds/ >/dev/null
-k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=30s >/dev/null
+until_established crd/stacks.herd.suse.com
 k create --dry-run=client --validate=false -o json -f examples/test-stack.yaml >"$state/stack.json"
 start_webhook
 apply_webhook

@@ -34,7 +34,7 @@ pods_of() { herd get pods -l "app.kubernetes.io/name=$1" --field-selector status
 mirror_clusters() {
   local crd=clusters.management.cattle.io
   lab_k get crd "$crd" -o json | jq '{apiVersion, kind, spec, metadata: {name: .metadata.name}}' | k create -f - >/dev/null
-  k wait --for=condition=Established "crd/$crd" --timeout=30s >/dev/null
+  until_established "crd/$crd"
   in_cluster_folder mirror mirror --from "$lab_kubeconfig" --to "$state/kubeconfig" --resource clusters.v3.management.cattle.io
 }
 

@@ -205,7 +205,7 @@ row "CRDs are not taken away while there are Stacks, unless that is said; those 
 ok kubectl apply -f examples/test-stack.yaml
 sed -n '/^apiVersion/,$p' manifests/crds/herd.suse.com_stacks.yaml | sed 's/herd\.suse\.com/another.example.com/' |
   kubectl create -f - >/dev/null
-ok kubectl wait --for=condition=Established --timeout=30s crd/stacks.another.example.com
+until_established crd/stacks.another.example.com
 theirs() { sed 's/herd\.suse\.com/another.example.com/' examples/test-stack.yaml | kubectl apply -f -; }
 eventually theirs
 first_in_discovery() { [ "$(kubectl get stacks -o name)" = stack.another.example.com/test-stack ]; }
@@ -241,7 +241,7 @@ ok no_dead_end
 for what in "${configurations[@]}"; do
   eventually field_has "$what" '{.webhooks[0].clientConfig.caBundle}' LS0t
 done
-ok kubectl wait --for=condition=Established --timeout=30s crd/stacks.herd.suse.com
+until_established crd/stacks.herd.suse.com
 
 row "upgrade and rollback leave what cert-manager wrote, and the Lease"
 ok helm upgrade herd "$chart" -n herd-system --reuse-values --set controller.replicas=2 --wait --timeout 90s

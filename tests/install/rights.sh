@@ -55,7 +55,7 @@ never_used() {
 receipts=yes
 start_api
 k apply -f manifests/crds/ -f tests/integration/policyreports.yaml >/dev/null
-k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=30s >/dev/null
+until_established crd/stacks.herd.suse.com
 k apply -f manifests/namespace.yaml -f manifests/controller/rbac.yaml -f manifests/controller/lease.yaml \
   -f manifests/webhook/serviceaccount.yaml -f manifests/webhook/rbac.yaml \
   -f manifests/overlays/own-ca/rbac.yaml >/dev/null

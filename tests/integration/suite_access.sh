@@ -4,7 +4,7 @@
 suite "$1" "$2"
 start_api
 ok k apply -f manifests/crds/
-ok k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=10s
+until_established crd/stacks.herd.suse.com
 eventually k get stacks
 
 row "who has no rights is told what is missing, of each kind of question"

@@ -4,7 +4,7 @@
 suite "$1" "$2"
 start_api
 ok k apply -f manifests/crds/
-ok k wait --for=condition=Established crd/stacks.herd.suse.com crd/stackpolicies.herd.suse.com --timeout=30s
+until_established crd/stacks.herd.suse.com crd/stackpolicies.herd.suse.com
 ok k apply -f manifests/namespace.yaml
 start kubelet bash tests/support/kubelet.sh configmap "$state/kubeconfig" herd-system/herd-config config.yaml "$state/config"
 webhook_flags=(--config-file "$state/config/config.yaml" --rule-severity graph.unknown=deny)

@@ -10,7 +10,7 @@ is "$out" ok
 
 row "a CRD is applied, established and listed with short name and category"
 ok k apply -f manifests/crds/
-ok k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=10s
+until_established crd/stacks.herd.suse.com
 ok k api-resources --api-group=herd.suse.com
 says stk
 says Stack
@@ -224,7 +224,7 @@ spec:
                   required: [name]
                   properties: {name: {type: string}, port: {type: integer, default: 80}, v: {type: string}}
 EOF
-ok k wait --for=condition=Established crd/things.lists.example.com --timeout=10s
+until_established crd/things.lists.example.com
 # thing MANAGER SPEC: applied by the server.
 thing() {
   printf 'apiVersion: lists.example.com/v1\nkind: Thing\nmetadata: {name: t}\nspec: %s\n' "$2" |

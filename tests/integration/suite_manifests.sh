@@ -41,7 +41,7 @@ row "the kinds of cert-manager and Prometheus are there"
   stand_in monitoring.coreos.com ServiceMonitor servicemonitors
   stand_in monitoring.coreos.com PrometheusRule prometheusrules
 } | k apply -f - >/dev/null
-ok k wait --for=condition=Established crd --all --timeout=30s
+until_established crd --all
 
 row "folder by folder, twice"
 folders=(-f manifests/crds/ -f manifests/controller/ -f manifests/webhook/ -f certs/)

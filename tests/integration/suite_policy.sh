@@ -4,7 +4,7 @@
 suite "$1" "$2"
 start_api
 ok k apply -f manifests/crds/
-ok k wait --for=condition=Established crd/stacks.herd.suse.com crd/stackpolicies.herd.suse.com --timeout=30s
+until_established crd/stacks.herd.suse.com crd/stackpolicies.herd.suse.com
 start_webhook
 apply_webhook
 

@@ -34,7 +34,7 @@ is_asked() { ! k create --dry-run=server -f examples/rejected/cycle.yaml; }
 start_api
 ok k apply -f manifests/crds/
 ok k apply -f manifests/controller/people.yaml
-ok k wait --for=condition=Established crd/stacks.herd.suse.com --timeout=10s
+until_established crd/stacks.herd.suse.com
 start_webhook
 apply_webhook
 start_controller
