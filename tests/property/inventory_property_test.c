@@ -58,32 +58,46 @@ static struct inventory any_inventory(struct arena *arena, struct rng *rng, stru
     return inventory;
 }
 
+/* One case of a law. */
+struct sample {
+    struct rng rng;
+    struct heap heap;
+    struct inventory inventory;
+    const char *row;
+};
+
+static struct sample any_sample(struct arena *arena, uint32_t seed)
+{
+    struct sample sample = { .rng = rng_from_seed(seed), .row = str_fmt(arena, "seed %u", seed).at };
+
+    sample.inventory = any_inventory(arena, &sample.rng, &sample.heap);
+    return sample;
+}
+
 static void sums_are_those_of_the_nodes(void **state)
 {
     (void)state;
     for (uint32_t seed = 0; seed < cases(); seed++) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
-        struct rng rng = rng_from_seed(seed);
-        struct heap heap = { .nodes = 0 };
-        struct inventory inventory = any_inventory(arena, &rng, &heap);
-        struct str row = str_fmt(arena, "seed %u", seed);
+        const struct sample one = any_sample(arena, seed);
+        const struct heap *heap = &one.heap;
 
-        rows_expect_int(row.at, inventory.nodes, heap.nodes);
+        rows_expect_int(one.row, one.inventory.nodes, heap->nodes);
         for (uint32_t k = 0; k < RESOURCES; k++) {
-            const struct inventory_figures *figures = inventory_find(&inventory, str_of(resources[k]));
+            const struct inventory_figures *figures = inventory_find(&one.inventory, str_of(resources[k]));
             struct inventory_figures want = { .allocatable = 0 };
 
-            for (uint32_t i = 0; i < heap.nodes; i++) {
-                want.allocatable += heap.count[i][k];
-                want.schedulable += heap.ready[i] && heap.open[i] ? heap.count[i][k] : 0;
-                want.largest_node = heap.count[i][k] > want.largest_node ? heap.count[i][k] : want.largest_node;
+            for (uint32_t i = 0; i < heap->nodes; i++) {
+                want.allocatable += heap->count[i][k];
+                want.schedulable += heap->ready[i] && heap->open[i] ? heap->count[i][k] : 0;
+                want.largest_node = heap->count[i][k] > want.largest_node ? heap->count[i][k] : want.largest_node;
             }
-            rows_expect(row.at, (figures != NULL) == (want.allocatable > 0), "only what is there is listed");
+            rows_expect(one.row, (figures != NULL) == (want.allocatable > 0), "only what is there is listed");
             if (!figures)
                 continue;
-            rows_expect_int(row.at, figures->allocatable, want.allocatable);
-            rows_expect_int(row.at, figures->schedulable, want.schedulable);
-            rows_expect_int(row.at, figures->largest_node, want.largest_node);
+            rows_expect_int(one.row, figures->allocatable, want.allocatable);
+            rows_expect_int(one.row, figures->schedulable, want.schedulable);
+            rows_expect_int(one.row, figures->largest_node, want.largest_node);
         }
     }
 }
@@ -93,17 +107,14 @@ static void what_was_written_is_what_is_read_and_is_not_written_twice(void **sta
     (void)state;
     for (uint32_t seed = 0; seed < cases(); seed++) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
-        struct rng rng = rng_from_seed(seed);
-        struct heap heap = { .nodes = 0 };
-        struct inventory inventory = any_inventory(arena, &rng, &heap);
+        const struct sample one = any_sample(arena, seed);
         struct json absent = { NULL, 0 };
-        struct str row = str_fmt(arena, "seed %u", seed);
-        struct str status = inventory_status(arena, &inventory, absent, 1000);
+        struct str status = inventory_status(arena, &one.inventory, absent, 1000);
         struct json object = test_json(arena, str_fmt(arena, "{\"status\":%.*s}", STR_ARG(status)));
         struct inventory read = inventory_read(arena, object);
 
-        rows_expect_str(row.at, inventory_status(arena, &read, absent, 1000), status);
-        rows_expect_str(row.at, inventory_status(arena, &inventory, json_get(object, STR("status")), 5000), STR(""));
+        rows_expect_str(one.row, inventory_status(arena, &read, absent, 1000), status);
+        rows_expect_str(one.row, inventory_status(arena, &one.inventory, json_get(object, STR("status")), 5000), STR(""));
     }
 }
 
@@ -143,26 +154,24 @@ static void more_gpus_never_refuse_more(void **state)
     (void)state;
     for (uint32_t seed = 0; seed < cases(); seed++) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
-        struct rng rng = rng_from_seed(seed);
-        struct heap heap = { .nodes = 0 };
-        struct inventory inventory = any_inventory(arena, &rng, &heap);
-        struct inventory more = with_more(arena, &rng, &inventory);
+        struct sample one = any_sample(arena, seed);
+        struct inventory more = with_more(arena, &one.rng, &one.inventory);
         struct stack_builder b = a_stack(arena);
         struct json stack;
         uint32_t before, after;
 
         with_targets(&b, "{\"clusterIds\":[\"c-1\"]}");
-        for (uint32_t i = 0, count = 1 + (uint32_t)rng_below(&rng, 3); i < count; i++)
+        for (uint32_t i = 0, count = 1 + (uint32_t)rng_below(&one.rng, 3); i < count; i++)
             with_raw_chart(&b, str_z(arena, str_fmt(arena,
                 "{\"name\":\"a%u\",\"repo\":\"https://x.io\",\"version\":\"1.0.0\","
                 "\"values\":{\"inline\":{\"replicas\":%u,\"limits\":{\"%s\":%u}}}}",
-                i, (uint32_t)rng_below(&rng, 4), resources[rng_below(&rng, RESOURCES)], 1 + (uint32_t)rng_below(&rng, 8))));
+                i, (uint32_t)rng_below(&one.rng, 4), resources[rng_below(&one.rng, RESOURCES)], 1 + (uint32_t)rng_below(&one.rng, 8))));
         stack = stack_json(&b);
-        before = denied_with(arena, stack, inventory);
+        before = denied_with(arena, stack, one.inventory);
         after = denied_with(arena, stack, more);
         refused += before > 0;
         accepted += before == 0;
-        rows_expect(str_fmt(arena, "seed %u", seed).at, after <= before, "more GPUs refuse no more");
+        rows_expect(one.row, after <= before, "more GPUs refuse no more");
     }
     rows_expect("both are met, else the law says nothing", refused > cases() / 20 && accepted > cases() / 20, "are met");
 }

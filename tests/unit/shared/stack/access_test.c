@@ -130,19 +130,47 @@ static struct json stack_to(struct arena *arena, const char *targets)
     return stack_json(&b);
 }
 
-static struct verdict judged(struct arena *arena, const struct facts *facts,
-                             const struct recording *of, struct record *ret_record)
+/* Ann writes a Stack. */
+struct scene {
+    struct arena *arena;
+    struct world world;
+    struct facts facts;
+    struct recording of;
+    struct record record;
+};
+
+static struct scene *a_scene(struct arena *arena, const char *targets, const char *may, const char *silent)
 {
+    struct scene *scene = arena_new(arena, struct scene);
+
+    *scene = (struct scene){
+        .arena = arena,
+        .world = { strbuf_new(arena, 256), may, silent },
+        .facts = facts_with(arena, &scene->world),
+        .of = { .object = stack_to(arena, targets), .username = STR("ann") },
+    };
+    return scene;
+}
+
+static struct verdict judged(struct scene *scene)
+{
+    struct arena *arena = scene->arena;
+    const struct recording *of = &scene->of;
     struct rule_severities severities = rule_severities_default();
     struct json none = { NULL, 0 };
     struct access_user user = access_user_of(arena, of->username, STR(""), none, none);
     struct verdict verdict;
 
     severities.of[RULE_GPU_NO_PROVIDER] = SEVERITY_OFF;
-    verdict = stack_judge(arena, of->object, of->old_object, facts, &severities);
-    *ret_record = record_begin(arena, of, &verdict);
-    access_judge(arena, facts, &user, &severities, ret_record, &verdict);
+    verdict = stack_judge(arena, of->object, of->old_object, &scene->facts, &severities);
+    scene->record = record_begin(arena, of, &verdict);
+    access_judge(arena, &scene->facts, &user, &severities, &scene->record, &verdict);
     return verdict;
+}
+
+static struct str asked(struct scene *scene)
+{
+    return strbuf_str(&scene->world.asked);
 }
 
 static void each_target_is_asked_about(void **state)
@@ -150,14 +178,10 @@ static void each_target_is_asked_about(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
-        struct world world = { strbuf_new(arena, 256), rows[i].may, rows[i].silent };
-        struct facts facts = facts_with(arena, &world);
-        struct recording of = { .object = stack_to(arena, rows[i].targets),
-                                .username = STR("ann") };
-        struct record record;
-        struct verdict verdict = judged(arena, &facts, &of, &record);
+        struct scene *scene = a_scene(arena, rows[i].targets, rows[i].may, rows[i].silent);
+        struct verdict verdict = judged(scene);
 
-        rows_expect_str(rows[i].says, strbuf_str(&world.asked), str_of(rows[i].asked));
+        rows_expect_str(rows[i].says, asked(scene), str_of(rows[i].asked));
         rows_expect_str(rows[i].says, findings_text(arena, &verdict.problems),
                         str_of(rows[i].found));
     }
@@ -166,12 +190,7 @@ static void each_target_is_asked_about(void **state)
 static void the_words_say_where_and_why(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct world world = { strbuf_new(arena, 256), " c-1 ", " c-3 " };
-    struct facts facts = facts_with(arena, &world);
-    struct recording of = { .object = stack_to(arena, IDS("\"c-1\",\"c-2\",\"c-3\"")),
-                            .username = STR("ann") };
-    struct record record;
-    struct verdict verdict = judged(arena, &facts, &of, &record);
+    struct verdict verdict = judged(a_scene(arena, IDS("\"c-1\",\"c-2\",\"c-3\""), " c-1 ", " c-3 "));
 
     (void)state;
     rows_expect("the refusal",
@@ -189,18 +208,14 @@ static void the_words_say_where_and_why(void **state)
 static void while_clusters_are_unknown_a_selector_means_all(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct world world = { strbuf_new(arena, 256), "", "" };
-    struct facts facts = facts_with(arena, &world);
-    struct recording of = { .object = stack_to(arena, GPU), .username = STR("ann") };
-    struct record record;
+    struct scene *scene = a_scene(arena, GPU, "", "");
 
     (void)state;
-    facts.clusters_known = false;
-    rows_expect("without the right on all", !judged(arena, &facts, &of, &record).allowed,
-                "refused");
-    world.may = " * ";
-    rows_expect("with it", judged(arena, &facts, &of, &record).allowed, "allowed");
-    rows_expect_str("one question each", strbuf_str(&world.asked), STR("*|*"));
+    scene->facts.clusters_known = false;
+    rows_expect("without the right on all", !judged(scene).allowed, "refused");
+    scene->world.may = " * ";
+    rows_expect("with it", judged(scene).allowed, "allowed");
+    rows_expect_str("one question each", asked(scene), STR("*|*"));
 }
 
 static struct json wishing(struct arena *arena, struct json stack)
@@ -218,56 +233,42 @@ static struct json wishing(struct arena *arena, struct json stack)
 static void only_who_changes_the_spec_is_asked_about(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct world world = { strbuf_new(arena, 256), "", "" };
-    struct facts facts = facts_with(arena, &world);
-    struct json one = stack_to(arena, IDS("\"c-1\""));
-    struct json two = stack_to(arena, IDS("\"c-2\""));
-    struct recording of = { .object = one, .old_object = one, .username = STR("ann") };
-    struct record record;
+    struct scene *scene = a_scene(arena, IDS("\"c-1\""), "", "");
 
     (void)state;
-    rows_expect("who changes a label", judged(arena, &facts, &of, &record).allowed, "is let pass");
-    rows_expect_str("and nobody is asked", strbuf_str(&world.asked), STR(""));
-    of.receipt_key = STR("key");
-    rows_expect("also where there are receipts", judged(arena, &facts, &of, &record).allowed,
-                "is let pass");
-    rows_expect_str("and nobody is asked", strbuf_str(&world.asked), STR(""));
-    of.object = wishing(arena, one);
-    judged(arena, &facts, &of, &record);
+    scene->of.old_object = scene->of.object;
+    rows_expect("who changes a label", judged(scene).allowed, "is let pass");
+    rows_expect_str("and nobody is asked", asked(scene), STR(""));
+    scene->of.receipt_key = STR("key");
+    rows_expect("also where there are receipts", judged(scene).allowed, "is let pass");
+    rows_expect_str("and nobody is asked", asked(scene), STR(""));
+    scene->of.object = wishing(arena, scene->of.object);
+    judged(scene);
     rows_expect("who wants a receipt gets none",
-                str_find(record.in_the_way, STR("'ann' may not deploy to cluster c-1"), 0) >= 0,
+                str_find(scene->record.in_the_way, STR("'ann' may not deploy to cluster c-1"), 0) >= 0,
                 "the right is missing");
-    of.old_object = two;
-    rows_expect("who changes the spec", !judged(arena, &facts, &of, &record).allowed,
-                "is refused, whatever the old one says");
-    facts.access.ask = NULL;
-    rows_expect("where nobody can be asked", judged(arena, &facts, &of, &record).allowed,
-                "everybody is let pass");
+    scene->of.old_object = stack_to(arena, IDS("\"c-2\""));
+    rows_expect("who changes the spec", !judged(scene).allowed, "is refused, whatever the old one says");
+    scene->facts.access.ask = NULL;
+    rows_expect("where nobody can be asked", judged(scene).allowed, "everybody is let pass");
 }
 
 static void questions_are_bounded(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct world world = { strbuf_new(arena, 256), "", "" };
-    struct facts facts = facts_with(arena, &world);
     struct strbuf targets = strbuf_new(arena, 65536);
-    struct record record;
-    struct verdict verdict;
+    struct scene *scene;
 
     (void)state;
     strbuf_lit(&targets, "{\"clusterIds\":[");
     for (int i = 0; i < LIMIT_ACCESS_QUESTIONS; i++)
         strbuf_fmt(&targets, "%s\"c-%d\"", i ? "," : "", i);
     strbuf_lit(&targets, "]}");
-
-    struct recording of = { .object = stack_to(arena, strbuf_str(&targets).at),
-                            .username = STR("ann") };
-
-    verdict = judged(arena, &facts, &of, &record);
-    rows_expect_str("only one was asked", strbuf_str(&world.asked), STR("*"));
-    rows_expect("beyond the bound", !verdict.allowed, "refused");
-    world.may = " * ";
-    rows_expect("with the right on all", judged(arena, &facts, &of, &record).allowed, "allowed");
+    scene = a_scene(arena, strbuf_str(&targets).at, "", "");
+    rows_expect("beyond the bound", !judged(scene).allowed, "refused");
+    rows_expect_str("only one was asked", asked(scene), STR("*"));
+    scene->world.may = " * ";
+    rows_expect("with the right on all", judged(scene).allowed, "allowed");
 }
 
 static void reviews_are_those_of_kubernetes(void **state)
@@ -299,17 +300,25 @@ static void reviews_are_those_of_kubernetes(void **state)
                         "\"user\":\"ann\",\"groups\":[\"dev\"]}}"));
     access_review_write(&recorded, &(struct access_question){ STR(""), STR("") }, &all);
     rows_expect("all clusters", str_find(strbuf_str(&all), STR("\"name\""), 0) < 0, "no name");
-    rows_expect("allowed",
-                access_review_allows(test_json(arena, STR("{\"status\":{\"allowed\":true}}"))),
-                "yes");
-    rows_expect("allowed and denied",
-                !access_review_allows(test_json(
-                    arena, STR("{\"status\":{\"allowed\":true,\"denied\":true}}"))),
-                "no");
-    rows_expect("not allowed",
-                !access_review_allows(test_json(arena, STR("{\"status\":{\"allowed\":false}}"))),
-                "no");
-    rows_expect("half an answer", !access_review_allows(test_json(arena, STR("{}"))), "no");
+}
+
+static void only_a_plain_yes_is_one(void **state)
+{
+    static const struct {
+        const char *says, *answer;
+        bool allows;
+    } answers[] = {
+        { "allowed", "{\"status\":{\"allowed\":true}}", true },
+        { "allowed and denied", "{\"status\":{\"allowed\":true,\"denied\":true}}", false },
+        { "not allowed", "{\"status\":{\"allowed\":false}}", false },
+        { "half an answer", "{}", false },
+    };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+        rows_expect_int(answers[i].says, access_review_allows(test_json(arena, str_of(answers[i].answer))),
+                        answers[i].allows);
 }
 
 int main(void)
@@ -321,6 +330,7 @@ int main(void)
         cmocka_unit_test(only_who_changes_the_spec_is_asked_about),
         cmocka_unit_test(questions_are_bounded),
         cmocka_unit_test(reviews_are_those_of_kubernetes),
+        cmocka_unit_test(only_a_plain_yes_is_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
