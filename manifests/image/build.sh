@@ -147,7 +147,7 @@ layer=$(blob "$folder/layer.tar.gz")
 annotations=$(printf '"org.opencontainers.image.%s":"%s",' \
   title herd description "Herd for SUSE Rancher: admission webhook and controller" version "$version" \
   revision "$revision" created "$created" licenses Apache-2.0)
-# HOME: `docker run -v ~/.kube:/root/.kube` finds its kubeconfig there.
+# HOME is what passwd says: who mounts a folder with a kubeconfig into the home folder has it found.
 printf '%s' '{"created":"'"$created"'","architecture":"'"$architecture"'","os":"linux","config":{"User":"'$user:$user'",' \
   '"Env":["PATH=/usr/bin","HOME=/root"],' \
   '"Entrypoint":["/usr/bin/herd-controller"],"WorkingDir":"/","ExposedPorts":{"8080/tcp":{},"8081/tcp":{},"8443/tcp":{}},' \

@@ -119,9 +119,9 @@ case $out in "0 known holes in "*" advisories, no security archive, for apt know
 if out=$(audit 3.0.11-1~deb12u1); then wrong "an OpenSSL of 2023 has no hole"; fi
 case $out in *"libssl3 "*" has CVE-2023-5363, mended in openssl 3.0.11-1~deb12u2"*) ;; *) wrong "$out" ;; esac
 cat >"$state/madison" <<'APT'
-   libssl3 | 9999:2 | http://security.debian.org/debian-security bookworm-security/main amd64 Packages
-   libssl3 | 9999:1 | http://security.debian.org/debian-security bookworm-security/main amd64 Packages
-    zlib1g | 9999:3 | http://deb.debian.org/debian bookworm/main amd64 Packages
+   libssl3 | 9999:2 | http://mirror.example.com/debian-security bookworm-security/main amd64 Packages
+   libssl3 | 9999:1 | http://mirror.example.com/debian-security bookworm-security/main amd64 Packages
+    zlib1g | 9999:3 | http://mirror.example.com/debian bookworm/main amd64 Packages
 APT
 if out=$(audit 9999:1 "$state/madison"); then wrong "what the archive has newer is no hole"; fi
 case $out in "libssl3 "*": Debian's security archive has 9999:2"*"1 known holes in "*) ;; *) wrong "$out" ;; esac
