@@ -70,6 +70,9 @@ static void look_for_certificate(struct serving *serving)
     struct error err;
     int found = tls_source_refresh(serving->tls, &err);
 
+    /* Logged once it is so. */
+    metrics_set(serving->metrics, WEBHOOK_CERTIFICATE_REFUSED, NULL, found < 0);
+    health_note(serving->health, CHECK_CERTIFICATE, found < 0 ? str_of(err.text) : STR(""));
     if (found > 0) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
 
@@ -82,8 +85,6 @@ static void look_for_certificate(struct serving *serving)
                  LOG_Z("error", err.text));
     }
     serving->certificate_refused = found < 0;
-    metrics_set(serving->metrics, WEBHOOK_CERTIFICATE_REFUSED, NULL, found < 0);
-    health_note(serving->health, CHECK_CERTIFICATE, found < 0 ? str_of(err.text) : STR(""));
 }
 
 /* By wall time, because that is what clients judge the certificate by. */

@@ -143,6 +143,9 @@ bool configured_look(struct configured *configured, const struct configured_tell
     struct error err = { .text = "" };
     int found = configured_refresh(configured, &err);
 
+    /* Logged once it is so. */
+    metrics_set(teller->metrics, teller->refused, NULL, found < 0);
+    health_note(teller->health, teller->check, str_of(err.text));
     if (found > 0) {
         count_reload(teller, STR("taken"), 1);
         tell_taken(configured, teller);
@@ -152,8 +155,6 @@ bool configured_look(struct configured *configured, const struct configured_tell
                  LOG_Z("error", err.text));
     }
     configured->refused = err;
-    metrics_set(teller->metrics, teller->refused, NULL, found < 0);
-    health_note(teller->health, teller->check, str_of(err.text));
     return found > 0;
 }
 

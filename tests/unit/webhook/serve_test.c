@@ -77,13 +77,14 @@ static void tear_down(struct fixture *f)
     arena_free(f->arena);
 }
 
-/* Read the log until a line says `text`; what was logged from there on. */
+/* Read the log until a whole line says `text`; what was logged from there on. */
 static struct str wait_for_log(struct fixture *f, const char *text)
 {
     struct pollfd ready = { .fd = f->log_pipe[0], .events = POLLIN };
     ptrdiff_t at;
 
-    while ((at = str_find(strbuf_str(&f->logged), str_of(text), 0)) < 0) {
+    while ((at = str_find(strbuf_str(&f->logged), str_of(text), 0)) < 0 ||
+           str_find_char(strbuf_str(&f->logged), '\n', (size_t)at) < 0) {
         if (poll(&ready, 1, LOOPBACK_PATIENCE_MS) <= 0)
             fail_msg("'%s' was not logged, but: %.*s", text, STR_ARG(strbuf_str(&f->logged)));
 
@@ -122,12 +123,12 @@ static int status_of(struct fixture *f, const char *path)
     return loopback_get(f->loop, f->client, "https", (uint16_t)f->port, path, f->arena).status;
 }
 
-static void it_drains_before_it_ends(void **state)
+static void it_answers_while_it_drains(void **state)
 {
     struct fixture f;
 
     (void)state;
-    set_up(&f, 1000);
+    set_up(&f, 3600 * 1000);
     start(&f);
     rows_expect_int("ready at once", status_of(&f, "/readyz"), 200);
     rows_expect_int("alive", status_of(&f, "/healthz"), 200);
@@ -135,15 +136,31 @@ static void it_drains_before_it_ends(void **state)
 
     assert_int_equal(kill(getpid(), SIGTERM), 0);
     wait_for_log(&f, "\"draining\"");
-    /* What follows takes a few ms of that second. */
     rows_expect_int("not ready any more", status_of(&f, "/readyz"), 500);
     rows_expect_int("but alive and answering", status_of(&f, "/healthz"), 200);
     rows_expect_int("on a connection that its peer is told to leave", status_of(&f, "/healthz"), 200);
     rows_expect("so each answer ends its connection", http_client_connections_opened(f.client) >= 3,
                 "connections");
+    assert_int_equal(kill(getpid(), SIGTERM), 0);
     pthread_join(f.thread, NULL);
     rows_expect_int("it ends well", f.result, 0);
     rows_expect_int("and answers nothing more", status_of(&f, "/healthz"), 0);
+    tear_down(&f);
+}
+
+static void it_ends_when_it_has_drained(void **state)
+{
+    struct fixture f;
+    int64_t began_ms;
+
+    (void)state;
+    set_up(&f, 200);
+    start(&f);
+    began_ms = clock_monotonic_ms(system_clock());
+    assert_int_equal(kill(getpid(), SIGTERM), 0);
+    pthread_join(f.thread, NULL);
+    rows_expect("not before", clock_monotonic_ms(system_clock()) - began_ms >= 200, "200 ms");
+    rows_expect_int("it ends well", f.result, 0);
     tear_down(&f);
 }
 
@@ -262,7 +279,8 @@ static void what_cannot_begin_says_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_drains_before_it_ends),
+        cmocka_unit_test(it_answers_while_it_drains),
+        cmocka_unit_test(it_ends_when_it_has_drained),
         cmocka_unit_test(a_second_signal_cuts_the_drain_short),
         cmocka_unit_test(a_new_certificate_is_taken_and_a_bad_one_is_not),
         cmocka_unit_test(a_new_configuration_is_taken_and_a_bad_one_is_told),
