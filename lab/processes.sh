@@ -166,13 +166,23 @@ spec:
 EOF
 }
 
-# The manifests as they are, but for the port and the CA that cert-manager would inject.
+# webhook_is_asked: whether both configurations are in effect: who it was is recorded, and a policy is judged.
+webhook_is_asked() {
+  local who
+  who=$(sed 's/name: test-stack/name: asked/' examples/test-stack.yaml | k create --dry-run=server -f - -o \
+    'jsonpath={.metadata.annotations.herd\.suse\.com/last-applied-by}') && [ -n "$who" ] &&
+    [[ $(k create --dry-run=server -f examples/rules/policy.pattern.yaml 2>&1) == *"missing closing parenthesis"* ]]
+}
+
+# The manifests as they are, but for the port and the CA that cert-manager would inject. A real API server asks the
+# webhook a moment after it has them.
 apply_webhook() {
   local ca
   ca=$(base64 -w 0 <"$state/certs/ca.crt")
   apply_webhook_service
   sed -e "s|port: 443|port: $webhook_port|" -e "s|^    clientConfig:|&\n      caBundle: $ca|" \
     manifests/webhook/configuration.yaml | k apply -f - >/dev/null
+  until_true 30 "that the webhook is asked" webhook_is_asked
 }
 
 start_controller() {

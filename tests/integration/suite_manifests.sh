@@ -23,8 +23,11 @@ spec:
 EOF
 }
 
-# versions WHICH...: of all these objects.
-versions() { k get "$@" -o 'jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\n"}{end}' 2>>"$state/kubectl.log"; }
+# versions WHICH...: of all these objects; of one whose status others write, and with it the version, all that is said.
+versions() {
+  k get "$@" -o json 2>>"$state/kubectl.log" | jq -c '.items[] | "\(.kind)/\(.metadata.name)",
+    if .status then del(.status, .metadata.resourceVersion, .metadata.managedFields) else .metadata.resourceVersion end'
+}
 
 # settled WHICH...: applied again they stay as they are. (kubectl says "configured" of what it sent a patch for.)
 settled() {
