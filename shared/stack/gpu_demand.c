@@ -283,6 +283,36 @@ struct gpu_asks gpu_demand(struct gpu_counter *counter, const struct u32_list *o
     return sorted(&tally);
 }
 
+static bool is_skipped(const struct counted_chart *chart, const struct u32_list *overrides)
+{
+    uint32_t k = 0;
+
+    /* Both are in order. */
+    for (uint32_t i = 0; i < chart->said.count; i++) {
+        while (k < overrides->count && overrides->items[k] < chart->said.items[i].override)
+            k++;
+        if (chart->said.items[i].skip && k < overrides->count &&
+            overrides->items[k] == chart->said.items[i].override)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t provided(struct gpu_counter *counter, const struct u32_list *overrides)
+{
+    const struct charts *charts = &counter->stack->spec.charts;
+    uint32_t vendors = 0;
+
+    for (uint32_t i = 0; i < charts->count; i++) {
+        uint32_t brings = gpu_of_chart(&charts->items[i]) & ~vendors;
+
+        counter->steps += brings ? 1 + counter->charts[i].said.count : 0;
+        if (brings && !is_skipped(&counter->charts[i], overrides))
+            vendors |= brings;
+    }
+    return vendors;
+}
+
 struct gpu_groups gpu_demand_on(struct gpu_counter *counter, const struct fact_clusters *clusters)
 {
     struct arena *arena = counter->arena;
@@ -298,6 +328,7 @@ struct gpu_groups gpu_demand_on(struct gpu_counter *counter, const struct fact_c
 
         if (!number) {
             gpu_groups_push(&groups, (struct gpu_group){ gpu_demand(counter, &on),
+                                                         provided(counter, &on),
                                                          u32_list_new(arena, 0) });
             number = groups.count;
             map_put(numbers, key, (void *)number);

@@ -34,6 +34,7 @@ bool gpu_counter_gave_up(const struct gpu_counter *counter);
 /* Clusters to which the same overrides apply: they are asked for the same. */
 struct gpu_group {
     struct gpu_asks asks;
+    uint32_t provides;        /* vendors whose GPUs a chart brings that is not skipped */
     struct u32_list clusters; /* indexes */
 };
 LIST_DEFINE(gpu_groups, struct gpu_group)

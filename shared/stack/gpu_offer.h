@@ -26,8 +26,9 @@ struct str gpu_told(struct gpu_telling *telling);
 /* Where the chart asks for the resource. */
 typedef struct str gpu_field_of(void *context, uint32_t chart, struct str resource);
 
-/* Whether what the Stack asks for fits: gpu.fit, gpu.busy, gpu.unknown. `provides`: the vendors
- * that the Stack itself brings. `clusters`: those that the Stack
+/* Whether what the Stack asks for fits: gpu.fit, gpu.busy, gpu.unknown, and gpu.no-provider
+ * where overrides skip the chart that provides. `provides`: the vendors that charts of the Stack
+ * bring. `clusters`: those that the Stack
  * chooses (chosen.h). */
 void validate_fit(const struct stack *stack, const struct facts *facts,
                   const struct fact_clusters *clusters, uint32_t provides, gpu_field_of *field_of,

@@ -5,7 +5,7 @@
  * it has but does not have left today is only warned about, with the Stacks that it is promised
  * to; the Stack's own promise is not in its own way. Where no node offers anything of a vendor
  * there may be no device plugin yet, which is gpu.no-provider's to tell, or the Stack's own chart
- * to bring.
+ * to bring. A chart that an override skips brings nothing there, inventories or not.
  *
  * Clusters to which the same overrides apply are asked for the same, so the demand is summed up
  * once for each such group. Linear in values and clusters. */
@@ -14,13 +14,21 @@
 #include "base/limits.h"
 #include "stack/gpu_demand.h"
 
+/* Where overrides skip the charts that bring GPUs of one vendor. */
+struct unprovided {
+    const struct gpu_ask *ask;  /* the first that misses them; NULL = none does */
+    struct gpu_telling without; /* clusters whose nodes offer none either, */
+    struct gpu_telling unknown; /* and those of which nobody knows */
+};
+
 struct fit {
     struct arena *arena;
     struct findings *findings;
     const struct facts *facts;
     struct str namespace_; /* of the Stack */
     struct str self;       /* namespace/name */
-    uint32_t provides;
+    uint32_t provides; /* by charts of the Stack, wherever they are skipped */
+    struct unprovided unprovided[GPU_VENDOR_COUNT];
     gpu_field_of *field_of;
     void *context;
     struct gpu_telling unknown;
@@ -115,21 +123,21 @@ struct fit_tellings {
     struct gpu_telling busy;
 };
 
-static void judge_absent(struct fit *f, const struct gpu_ask *ask,
+static void judge_absent(struct fit *f, const struct gpu_ask *ask, uint32_t provides,
                          const struct fact_cluster *cluster, struct str id,
                          struct fit_tellings *tell)
 {
     const struct inventory *inventory = gpu_inventory(cluster);
     uint32_t vendor = gpu_of_resource(ask->resource);
 
-    if (!(f->provides & vendor) && gpu_offered(inventory) & vendor)
+    if (!(provides & vendor) && gpu_offered(inventory) & vendor)
         gpu_tell(&tell->total,
                  str_fmt(f->arena, "%.*s has none (but %.*s)", STR_ARG(id),
                          STR_ARG(offered_instead(f, inventory, ask->resource))));
 }
 
-static void judge_on(struct fit *f, const struct gpu_ask *ask, const struct fact_cluster *cluster,
-                     struct fit_tellings *tell)
+static void judge_on(struct fit *f, const struct gpu_ask *ask, uint32_t provides,
+                     const struct fact_cluster *cluster, struct fit_tellings *tell)
 {
     const struct inventory *inventory = gpu_inventory(cluster);
     const struct inventory_figures *figures = inventory_find(inventory, ask->resource);
@@ -137,7 +145,7 @@ static void judge_on(struct fit *f, const struct gpu_ask *ask, const struct fact
     int64_t promised;
 
     if (!figures || figures->allocatable == 0) {
-        judge_absent(f, ask, cluster, id, tell);
+        judge_absent(f, ask, provides, cluster, id, tell);
         return;
     }
     promised = promised_to_others(f, inventory, figures);
@@ -208,11 +216,68 @@ static void judge_group(struct fit *f, const struct gpu_group *group,
             const struct fact_cluster *cluster = &clusters->items[group->clusters.items[k]];
 
             if (gpu_inventory(cluster))
-                judge_on(f, &asks->items[i], cluster, &tell);
+                judge_on(f, &asks->items[i], group->provides, cluster, &tell);
             else if (i == 0)
                 note_unknown(f, asks, cluster);
         }
         tell_ask(f, &asks->items[i], &tell);
+    }
+}
+
+/* --- charts that bring GPUs, and are skipped --- */
+
+static const struct gpu_ask *first_of(const struct gpu_asks *asks, uint32_t vendor)
+{
+    for (uint32_t i = 0; i < asks->count; i++)
+        if (gpu_of_resource(asks->items[i].resource) & vendor)
+            return &asks->items[i];
+    return NULL;
+}
+
+static void look_for_provider(struct fit *f, const struct gpu_group *group, int vendor,
+                              const struct fact_clusters *clusters)
+{
+    struct unprovided *u = &f->unprovided[vendor];
+    const struct gpu_ask *ask = first_of(&group->asks, 1U << vendor);
+
+    if (!ask || !(f->provides & ~group->provides & 1U << vendor))
+        return;
+    if (!u->ask)
+        *u = (struct unprovided){ ask, gpu_telling_new(f->arena), gpu_telling_new(f->arena) };
+    for (uint32_t i = 0; i < group->clusters.count; i++) {
+        const struct fact_cluster *cluster = &clusters->items[group->clusters.items[i]];
+        const struct inventory *inventory = gpu_inventory(cluster);
+
+        if (!inventory)
+            gpu_tell(&u->unknown, finding_shown(f->findings, cluster->id));
+        else if (!(gpu_offered(inventory) >> vendor & 1))
+            gpu_tell(&u->without, finding_shown(f->findings, cluster->id));
+    }
+}
+
+static void tell_unprovided(struct fit *f, enum gpu_vendor vendor, const struct charts *charts)
+{
+    struct unprovided *u = &f->unprovided[vendor];
+    bool known = u->without.count > 0;
+    struct gpu_telling *where = known ? &u->without : &u->unknown;
+
+    if (u->ask && where->count)
+        add(f, RULE_GPU_NO_PROVIDER, u->ask->chart, u->ask->resource,
+            str_fmt(f->arena, "'%.*s' needs %s GPUs, %s on %.*s",
+                    STR_ARG(finding_shown(f->findings, charts->items[u->ask->chart].name)),
+                    gpu_vendor_name(vendor),
+                    known ? "an override skips what provides them, and no node offers any today"
+                          : "and an override skips what provides them",
+                    STR_ARG(gpu_told(where))));
+}
+
+static void judge_providers(struct fit *f, const struct gpu_groups *groups,
+                            const struct fact_clusters *clusters, const struct charts *charts)
+{
+    for (int vendor = 0; vendor < GPU_VENDOR_COUNT; vendor++) {
+        for (uint32_t i = 0; i < groups->count; i++)
+            look_for_provider(f, &groups->items[i], vendor, clusters);
+        tell_unprovided(f, (enum gpu_vendor)vendor, charts);
     }
 }
 
@@ -244,7 +309,7 @@ void validate_fit(const struct stack *stack, const struct facts *facts,
     struct gpu_counter *counter;
     struct gpu_groups groups;
 
-    if (!facts->inventories_kept)
+    if (!facts->inventories_kept && !(provides && stack->spec.overrides.count))
         return;
     counter = gpu_counter_new(f.arena, stack, LIMIT_GPU_STEPS);
     groups = gpu_demand_on(counter, clusters);
@@ -252,7 +317,8 @@ void validate_fit(const struct stack *stack, const struct facts *facts,
         tell_uncounted(&f);
         return;
     }
-    for (uint32_t i = 0; i < groups.count; i++)
+    judge_providers(&f, &groups, clusters, &stack->spec.charts);
+    for (uint32_t i = 0; facts->inventories_kept && i < groups.count; i++)
         judge_group(&f, &groups.items[i], clusters);
     if (f.unknown.count)
         add(&f, RULE_GPU_UNKNOWN, f.unknown_ask->chart, f.unknown_ask->resource,

@@ -48,7 +48,7 @@ static struct gpu_groups any_groups(struct arena *arena, struct rng *rng,
 
     memset(asks, 0, sizeof(int64_t[CLUSTERS][RESOURCES]));
     for (uint32_t g = 0; g < 2; g++) {
-        struct gpu_group group = { gpu_asks_new(arena, RESOURCES), u32_list_new(arena, CLUSTERS) };
+        struct gpu_group group = { gpu_asks_new(arena, RESOURCES), 0, u32_list_new(arena, CLUSTERS) };
         int64_t totals[RESOURCES] = { (int64_t)rng_below(rng, 3), (int64_t)rng_below(rng, 3) };
 
         for (uint32_t r = 0; r < RESOURCES; r++) {

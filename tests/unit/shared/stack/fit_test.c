@@ -41,6 +41,11 @@ static const struct {
     { "c-new", "{}", NULL },
 };
 
+#define BROUGHT(count)                                                                                  \
+    CHART("db", VALUES("{\"limits\":{\"nvidia.com/gpu\":" count "}}") ",\"dependsOn\":[\"gpu-operator\"]") \
+    "," CHART("gpu-operator", "")
+#define SKIPPED(ids) "\"overrides\":[{\"clusterIds\":[" ids "],\"charts\":[{\"name\":\"gpu-operator\",\"skip\":true}]}]"
+
 static const struct row {
     const char *says;
     const char *targets;
@@ -86,6 +91,17 @@ static const struct row {
       NULL, "", NULL },
     { "but what is there already counts", IDS("\"c-big\""), CHART("db", VALUES("{\"limits\":{\"nvidia.com/gpu\":9}}") ",\"dependsOn\":[\"gpu-operator\"]") "," CHART("gpu-operator", ""),
       NULL, "!gpu.fit " AT, NULL },
+    { "but not where an override skips it", IDS("\"c-plain\",\"c-amd\",\"c-big-2\""), BROUGHT("1"), SKIPPED("\"c-plain\",\"c-big-2\""), "gpu.no-provider " AT,
+      "'db' needs NVIDIA GPUs, an override skips what provides them, and no node offers any today on c-plain; make sure" },
+    { "unless what needs it is skipped, too", IDS("\"c-plain\""), BROUGHT("1"),
+      "\"overrides\":[{\"clusterIds\":[\"c-plain\"],\"charts\":[{\"name\":\"gpu-operator\",\"skip\":true},{\"name\":\"db\",\"skip\":true}]}]", "", NULL },
+    { "or the cluster has its own", IDS("\"c-big\""), BROUGHT("1"), SKIPPED("\"c-big\""), "", NULL },
+    { "or it is another vendor's", IDS("\"c-plain\""), BROUGHT("1") "," CHART("amd-gpu-operator", ""),
+      "\"overrides\":[{\"clusterIds\":[\"c-plain\"],\"charts\":[{\"name\":\"amd-gpu-operator\",\"skip\":true}]}]", "", NULL },
+    { "where nobody knows what is there", IDS("\"c-new\",\"c-plain\""), BROUGHT("1"), SKIPPED("\"c-new\""), "gpu.no-provider " AT "; gpu.unknown " AT,
+      "skips what provides them on c-new; make sure" },
+    { "what it would have brought is missing", IDS("\"c-big\""), CHART("db", VALUES("{\"limits\":{\"nvidia.com/mig-1g.5gb\":1}}") ",\"dependsOn\":[\"gpu-operator\"]") "," CHART("gpu-operator", ""),
+      SKIPPED("\"c-big\""), "!gpu.fit " MIG, "c-big has none (but 8 nvidia.com/gpu)" },
     { "an inventory that knows nothing", IDS("\"c-far\""), ASKS("1"), NULL, "gpu.no-provider " AT "; gpu.unknown " AT, NULL },
     { "one that is not there is told once", IDS("\"c-new\",\"c-far\",\"c-big\""), CHART("gpu-operator", VALUES("{\"limits\":{\"nvidia.com/gpu\":1,\"amd.com/gpu\":1}}")), NULL,
       "gpu.no-provider spec.charts[0].values.inline.limits[amd.com/gpu]; gpu.unknown spec.charts[0].values.inline.limits[amd.com/gpu]", NULL },
@@ -170,6 +186,10 @@ static void where_nobody_writes_inventories_nothing_is_said(void **state)
     rows_expect_str("as ever", findings_text(arena, &problems), STR("gpu.no-provider " AT));
     rows_expect_str("in the words of before", problems.list.items[0].message,
                     STR("'db' needs NVIDIA GPUs, and no chart of this Stack provides them"));
+    problems = judged(arena,
+                      &(struct row){ .targets = IDS("\"c-big\",\"c-plain\""), .charts = BROUGHT("100"), .spec = SKIPPED("\"c-big\"") },
+                      false);
+    rows_expect_str("what is skipped is seen all the same", findings_text(arena, &problems), STR("gpu.no-provider " AT));
 }
 
 int main(void)
