@@ -176,11 +176,12 @@ static bool is_refused(struct arena *arena, struct json object)
 }
 
 /* Whether it could ask for GPUs on some cluster, whatever clusters there are. */
-static bool may_ask(const struct stack *stack, struct gpu_counter *counter)
+static bool may_ask(struct arena *arena, const struct stack *stack)
 {
     static const struct u32_list none;
 
-    return stack->spec.overrides.count || gpu_demand(counter, &none).count;
+    return stack->spec.overrides.count ||
+           gpu_demand(gpu_counter_new(arena, stack, UINT64_MAX), &none).count;
 }
 
 static void promise(struct inventories *i, struct str key)
@@ -200,16 +201,15 @@ static void promise(struct inventories *i, struct str key)
     }
 
     const struct stack *stack = stack_default(arena, stack_decode(arena, json, &problems), NULL);
-    struct gpu_counter *counter = gpu_counter_new(arena, stack, UINT64_MAX);
 
-    if (!may_ask(stack, counter)) {
+    if (!may_ask(arena, stack)) {
         promises_forget(i->promises, key, wake_cluster, i);
         return;
     }
     facts.clusters = *known_clusters(i);
 
     const struct fact_clusters *clusters = &chosen_of(arena, stack, &facts)->clusters;
-    struct gpu_groups groups = gpu_demand_on(counter, clusters);
+    struct gpu_groups groups = gpu_demand_bounded(arena, stack, clusters);
 
     promises_put(i->promises, key, &groups, clusters, wake_cluster, i);
 }

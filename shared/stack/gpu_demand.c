@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "base/map.h"
 #include "stack/gpu.h"
 #include "stack/gpu_values.h"
@@ -335,6 +336,33 @@ struct gpu_groups gpu_demand_on(struct gpu_counter *counter, const struct fact_c
         }
         u32_list_push(&groups.items[number - 1].clusters, i);
     }
+    return groups;
+}
+
+static struct gpu_group without_overrides(struct gpu_counter *counter,
+                                          const struct fact_clusters *clusters)
+{
+    static const struct u32_list none;
+    struct gpu_group group = { .clusters = u32_list_new(counter->arena, clusters->count) };
+
+    counter->steps_max = UINT64_MAX; /* it is linear in the document */
+    group.asks = gpu_demand(counter, &none);
+    group.provides = provided(counter, &none);
+    for (uint32_t i = 0; i < clusters->count; i++)
+        u32_list_push(&group.clusters, i);
+    return group;
+}
+
+struct gpu_groups gpu_demand_bounded(struct arena *arena, const struct stack *stack,
+                                     const struct fact_clusters *clusters)
+{
+    struct gpu_counter *counter = gpu_counter_new(arena, stack, LIMIT_GPU_STEPS);
+    struct gpu_groups groups = gpu_demand_on(counter, clusters);
+
+    if (!gpu_counter_gave_up(counter))
+        return groups;
+    groups = gpu_groups_new(arena, 1);
+    gpu_groups_push(&groups, without_overrides(counter, clusters));
     return groups;
 }
 

@@ -39,6 +39,10 @@ struct gpu_group {
 };
 LIST_DEFINE(gpu_groups, struct gpu_group)
 struct gpu_groups gpu_demand_on(struct gpu_counter *counter, const struct fact_clusters *clusters);
+/* The same for a Stack that must be counted somehow: one that takes more than LIMIT_GPU_STEPS is
+ * counted without its overrides, on all clusters alike. */
+struct gpu_groups gpu_demand_bounded(struct arena *arena, const struct stack *stack,
+                                     const struct fact_clusters *clusters);
 
 /* GPUs and parts of them in all, of all vendors. */
 int64_t gpu_asks_total(const struct gpu_asks *asks);

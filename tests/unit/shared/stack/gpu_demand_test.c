@@ -77,11 +77,56 @@ static void totals_are_of_gpus_only(void **state)
     rows_expect_int("GPUs and parts of them", gpu_asks_total(&asks), 5);
 }
 
+/* Each of many clusters by overrides of its own, and many values to lay over one another: more work than one Stack is
+ * worth, and more memory than there is. */
+static void what_differs_in_too_much_is_counted_as_it_stands(void **state)
+{
+    enum { CLUSTERS = 300, OVERRIDES = 20, VALUES = 2000 };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(arena_free) struct arena *used = arena_create(0);
+    struct fact_clusters clusters = fact_clusters_new(arena, CLUSTERS);
+    struct stack_builder b = a_stack(arena);
+    struct problems problems = problems_new(arena);
+    struct strbuf values = strbuf_new(arena, 1024);
+    struct strbuf spec = strbuf_new(arena, 1024);
+
+    (void)state;
+    for (int i = 0; i < CLUSTERS; i++)
+        fact_clusters_push(&clusters, (struct fact_cluster){ .id = str_fmt(arena, "c-%d", i) });
+    for (int i = 0; i < VALUES; i++)
+        strbuf_fmt(&values, ",\"v%d\":{\"replicas\":1}", i);
+    for (int i = 0; i < OVERRIDES; i++) {
+        strbuf_fmt(&spec, "%s{\"clusterIds\":[\"none\"", i ? "," : "\"overrides\":[");
+        for (int k = 0; k < CLUSTERS; k++)
+            if (k >> i % 8 & 1)
+                strbuf_fmt(&spec, ",\"c-%d\"", k);
+        strbuf_fmt(&spec, "],\"charts\":[{\"name\":\"a\",\"values\":{\"v%d\":{\"replicas\":2},\"replicas\":5}}]}", i);
+    }
+    strbuf_lit(&spec, "]");
+    with_raw_chart(&b, str_fmt(arena, CHART("a", "{\"replicas\":3," GPU("2") "%.*s}"), STR_ARG(strbuf_str(&values))).at);
+    with_spec(&b, str_z(arena, strbuf_str(&spec)));
+
+    const struct stack *stack = stack_default(arena, stack_decode(arena, stack_json(&b), &problems), NULL);
+    struct gpu_groups groups = gpu_demand_bounded(used, stack, &clusters);
+
+    rows_expect_int("one group", groups.count, 1);
+    rows_expect_int("of all clusters", groups.items[0].clusters.count, CLUSTERS);
+    rows_expect_int("without overrides", groups.items[0].asks.items[0].total, 6);
+    rows_expect("in little memory", arena_used(used) < 16 << 20, "16 MiB");
+    clusters.count = 1;
+    groups = gpu_demand_bounded(used, stack, &clusters);
+    rows_expect_int("what can be counted is", groups.items[0].asks.items[0].total, 6);
+    clusters.count = 2;
+    groups = gpu_demand_bounded(used, stack, &clusters);
+    rows_expect_int("with overrides", groups.items[1].asks.items[0].total, 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(demand),
         cmocka_unit_test(totals_are_of_gpus_only),
+        cmocka_unit_test(what_differs_in_too_much_is_counted_as_it_stands),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
