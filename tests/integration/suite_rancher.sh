@@ -32,7 +32,7 @@ says_why() {
   says "$2"
   says "$3"
   eventually ready_says "readyz check passed"
-  ok logs "Rancher cannot be used; no Stack goes on until it can"
+  eventually logs "Rancher cannot be used; no Stack goes on until it can"
   says "reason=$1"
   says "$2"
   says "$3"
@@ -49,7 +49,7 @@ row "Rancher is there: it says so once, and is ready"
 rancher_flags=("${server[@]}" "${trust[@]}" "${token[@]}")
 controller well
 eventually is_well
-ok logs "Rancher answers and takes the token"
+eventually logs "Rancher answers and takes the token"
 eventually has_event RancherReached Normal "$HERD_LAB_RANCHER_URL"
 ok figure_is 1
 ok k apply -f examples/test-stack.yaml
@@ -97,7 +97,7 @@ row "the right token is taken when it comes, without a restart: all that was sai
 printf '%s' "$HERD_LAB_RANCHER_TOKEN" >"$state/rancher-token"
 eventually figure_is 1
 eventually is_well
-ok logs "Rancher answers and takes the token"
+eventually logs "Rancher answers and takes the token"
 eventually has_event RancherReached Normal "$HERD_LAB_RANCHER_URL"
 ok k wait --for=condition=Ready stack/waiting --timeout="${deadline_s}s"
 

@@ -122,26 +122,41 @@ static void test_who_is_trusted(void **state)
     end(&fixture);
 }
 
+/* A leaf that ends so soon, served and asked: what tls_source_refresh said of it and the answer's status. */
+static int ask_leaf_that_ends(struct fixture *fixture, struct tls_request *request,
+                              struct http_client_options options, int64_t soon_ms, int *ret_status)
+{
+    struct error err;
+    struct tls_pair leaf;
+    int taken;
+
+    request->not_after_ms = (clock_wall_ms(system_clock()) + soon_ms) / 1000 * 1000;
+    leaf = loopback_issue(fixture->arena, *request, &fixture->ca);
+    folder_put(folder_name(fixture->arena, fixture->folder, "tls.crt"), leaf.certificate_pem, 0644);
+    folder_put(folder_name(fixture->arena, fixture->folder, "tls.key"), leaf.key_pem, 0600);
+    taken = tls_source_refresh(fixture->source, &err);
+    *ret_status = ask_as(fixture, options, "/").status;
+    return taken;
+}
+
 static void test_a_certificate_that_is_over(void **state)
 {
     struct fixture fixture = begin((struct http_server_options){ .event_threads = 1 });
     struct tls_request request = { .common_name = STR("herd.test") };
     struct http_client_options options = { .ca_pem = fixture.ca.certificate_pem };
-    int64_t now_ms = clock_wall_ms(system_clock());
+    int taken, status;
 
     (void)state;
     request.addresses = str_list_new(fixture.arena, 1);
     str_list_push(&request.addresses, STR("127.0.0.1"));
-    /* It ends within this test: a source does not take one that is over already. */
-    request.not_after_ms = (now_ms / 1000 + 2) * 1000;
-
-    struct tls_pair leaf = loopback_issue(fixture.arena, request, &fixture.ca);
-    struct error err;
-
-    folder_put(folder_name(fixture.arena, fixture.folder, "tls.crt"), leaf.certificate_pem, 0644);
-    folder_put(folder_name(fixture.arena, fixture.folder, "tls.key"), leaf.key_pem, 0600);
-    assert_int_equal(tls_source_refresh(fixture.source, &err), 1);
-    rows_expect_int("it is trusted until its end", ask_as(&fixture, options, "/").status, 200);
+    /* It ends within this test, for a source takes none that is over; where the machine is too busy for that, later. */
+    for (int64_t soon_ms = 2000; soon_ms < 100000; soon_ms *= 2) {
+        taken = ask_leaf_that_ends(&fixture, &request, options, soon_ms, &status);
+        if (clock_wall_ms(system_clock()) < request.not_after_ms)
+            break;
+    }
+    rows_expect_int("it is taken", taken, 1);
+    rows_expect_int("it is trusted until its end", status, 200);
     while (clock_wall_ms(system_clock()) <= request.not_after_ms)
         usleep(10000);
 
