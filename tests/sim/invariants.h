@@ -1,4 +1,4 @@
-/* invariants.h: what must hold at every moment of a simulated world (reliability.md section 7). */
+/* invariants.h: what must hold at every moment of a simulated world. */
 #ifndef HERD_TESTS_SIM_INVARIANTS_H
 #define HERD_TESTS_SIM_INVARIANTS_H
 

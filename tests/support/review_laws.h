@@ -1,4 +1,4 @@
-/* review_laws.h: what must be true of the answer to any body, on either route, whoever sent it (reliability.md R4, R5).
+/* review_laws.h: what must be true of the answer to any body, on either route, whoever sent it.
  *
  * The laws know nothing of how an answer is made: they read its bytes as an API server does. Property tests, the
  * fuzz target and the feeder of the Go verifier all ask them. */

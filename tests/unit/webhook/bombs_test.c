@@ -1,4 +1,4 @@
-/* bombs_test.c: reviews that ask for much (reliability.md R3): each gets an answer or an error within the budget that
+/* bombs_test.c: reviews that ask for much: each gets an answer or an error within the budget that
  * the server gives it. How long each took, and how much of its budget, is printed. */
 #include "support/rows.h"
 

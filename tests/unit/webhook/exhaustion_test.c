@@ -1,4 +1,4 @@
-/* exhaustion_test.c: memory runs out at every allocation of 200 reviews (reliability.md R1).
+/* exhaustion_test.c: memory runs out at every allocation of 200 reviews.
  *
  * A passed budget abandons the review and the process lives; a real failure ends the process with exit code 70 and
  * one line, before a byte of a verdict was sent. Never is a refusal turned, and never is part of an answer given. */

@@ -1,4 +1,4 @@
-/* bombs_test.c: small inputs that ask for much (reliability.md R3): answered fast and within budget. */
+/* bombs_test.c: small inputs that ask for much: answered fast and within budget. */
 #include "support/rows.h"
 
 #include "support/repeat.h"
