@@ -1,6 +1,7 @@
 /* promises.c: for each Stack a text with a line for each cluster: "id resource=count ...". */
 #include "controller/inventory/promises.h"
 
+#include "base/limits.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "controller/multimap.h"
@@ -66,7 +67,7 @@ static struct str lines_write(struct arena *arena, const struct gpu_groups *grou
         const struct gpu_group *group = &groups->items[i];
         struct strbuf amounts = strbuf_new(arena, 64);
 
-        for (uint32_t k = 0; k < group->asks.count; k++)
+        for (uint32_t k = 0; k < group->asks.count && k < LIMIT_INVENTORY_RESOURCES; k++)
             strbuf_fmt(&amounts, " %.*s=%lld", STR_ARG(group->asks.items[k].resource),
                        (long long)group->asks.items[k].total);
         for (uint32_t k = 0; group->asks.count && k < group->clusters.count; k++) {

@@ -61,6 +61,7 @@ const struct inventory_figures *inventory_find(const struct inventory *inventory
     return found ? &inventory->figures.items[place] : NULL;
 }
 
+/* NULL: there is no room for another resource. */
 static struct inventory_figures *figures_at(struct inventory *inventory, struct str resource)
 {
     struct inventory_figures_list *list = &inventory->figures;
@@ -68,6 +69,8 @@ static struct inventory_figures *figures_at(struct inventory *inventory, struct 
     struct inventory_figures none = { .resource = resource };
 
     if (place == list->count || !str_eq(list->items[place].resource, resource)) {
+        if (list->count >= LIMIT_INVENTORY_RESOURCES)
+            return NULL;
         inventory_figures_list_push(list, none);
         for (uint32_t i = list->count - 1; i > place; i--)
             list->items[i] = list->items[i - 1];
@@ -139,6 +142,8 @@ void inventory_add_node(struct inventory *inventory, struct str kept)
         struct inventory_figures *figures =
             figures_at(inventory, str_slice(part, 0, (size_t)equals));
 
+        if (!figures)
+            continue;
         figures->allocatable = sum(figures->allocatable, (int64_t)count);
         figures->schedulable = sum(figures->schedulable, open ? (int64_t)count : 0);
         if ((int64_t)count > figures->largest_node)
@@ -150,14 +155,20 @@ void inventory_add_node(struct inventory *inventory, struct str kept)
 
 void inventory_add_promise(struct inventory *inventory, const struct inventory_promise *promise)
 {
-    for (uint32_t i = 0; i < promise->amounts.count; i++) {
-        struct inventory_figures *figures =
-            figures_at(inventory, promise->amounts.items[i].resource);
+    struct arena *arena = inventory->promises.arena;
+    struct inventory_promise listed = { promise->stack, inventory_amounts_new(arena, 0) };
 
-        figures->promised = sum(figures->promised, promise->amounts.items[i].count);
+    for (uint32_t i = 0; i < promise->amounts.count; i++) {
+        const struct inventory_amount *amount = &promise->amounts.items[i];
+        struct inventory_figures *figures = figures_at(inventory, amount->resource);
+
+        if (!figures)
+            continue;
+        figures->promised = sum(figures->promised, amount->count);
+        inventory_amounts_push(&listed.amounts, *amount);
     }
     if (inventory->promises.count < LIMIT_INVENTORY_PROMISES)
-        inventory_promises_push(&inventory->promises, *promise);
+        inventory_promises_push(&inventory->promises, listed);
     else
         inventory->promises_omitted++;
 }
@@ -363,6 +374,8 @@ static void read_figures(struct inventory *inventory, struct json list)
         if (name.len == 0)
             continue;
         figures = figures_at(inventory, name);
+        if (!figures)
+            return;
         figures->allocatable = read_count(json_get(it.value, STR("allocatable")));
         figures->schedulable = read_count(json_get(it.value, STR("schedulable")));
         figures->largest_node = read_count(json_get(it.value, STR("largestNode")));

@@ -55,7 +55,8 @@ struct inventory {
 /* Nothing known and nothing promised. */
 struct inventory inventory_new(struct arena *arena);
 
-/* What is kept of a Node: as many bytes as its GPUs need. Then count it in. */
+/* What is kept of a Node: as many bytes as its GPUs need. Then count it in. Nodes come before
+ * promises: of more than LIMIT_INVENTORY_RESOURCES resources the first ones count. */
 void inventory_keep_node(struct json node, struct strbuf *kept);
 void inventory_add_node(struct inventory *inventory, struct str kept);
 /* What a Stack asks for; Stacks in the order of their keys. Beyond LIMIT_INVENTORY_PROMISES one is

@@ -3,6 +3,7 @@
 #include "support/rows.h"
 
 #include "base/rng.h"
+#include "base/limits.h"
 #include "controller/inventory/promises.h"
 
 #include <string.h>
@@ -168,11 +169,34 @@ static void a_stack_that_asks_for_nothing_today_is_remembered(void **state)
     (void)state;
 }
 
+/* It is kept for each cluster, and authors name resources. */
+static void a_stack_s_resources_are_bounded(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(promises_free) struct promises *promises = promises_create();
+    struct fact_clusters all = all_clusters(arena);
+    struct inventory inventory = inventory_new(arena);
+    struct gpu_group group = { gpu_asks_new(arena, 0), 0, u32_list_new(arena, 1) };
+    struct gpu_groups groups = gpu_groups_new(arena, 1);
+    struct world world = { .told_other = false };
+
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        gpu_asks_push(&group.asks, (struct gpu_ask){ .resource = str_fmt(arena, "nvidia.com/mig-%03d", i), .total = 1 });
+    u32_list_push(&group.clusters, 0);
+    gpu_groups_push(&groups, group);
+    promises_put(promises, str_of(stacks[0]), &groups, &all, on_told, &world);
+    promises_add_to(promises, arena, str_of(clusters[0]), &inventory);
+    rows_expect_int("of all that it asks for", inventory.promises.items[0].amounts.count, LIMIT_INVENTORY_RESOURCES);
+    rows_expect_str("the first", inventory.promises.items[0].amounts.items[0].resource, STR("nvidia.com/mig-000"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(promises_are_what_is_asked_for_now),
         cmocka_unit_test(a_stack_that_asks_for_nothing_today_is_remembered),
+        cmocka_unit_test(a_stack_s_resources_are_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

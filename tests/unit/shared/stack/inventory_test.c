@@ -169,6 +169,28 @@ static void a_long_list_is_cut_and_counted(void **state)
     rows_expect_int("and all promised", inventory_find(&inventory, STR("amd.com/gpu"))->promised, 2 * (LIMIT_INVENTORY_PROMISES + 3));
 }
 
+/* Authors name resources: a cluster's inventory must not be too large to be written for one of them. */
+static void resources_that_nobody_has_are_bounded(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct inventory inventory = an_inventory(arena, "ro nvidia.com/gpu=8", "");
+
+    (void)state;
+    for (int s = 0; s < LIMIT_INVENTORY_PROMISES; s++) {
+        struct inventory_promise promise = { .stack = str_fmt(arena, "team/s%04d", s), .amounts = inventory_amounts_new(arena, 1) };
+
+        for (int i = 0; i < 1000; i++)
+            inventory_amounts_push(&promise.amounts, (struct inventory_amount){
+                str_fmt(arena, "nvidia.com/mig-a-slice-that-no-card-of-any-year-was-ever-cut-into-%d", s * 1000 + i), 1 });
+        inventory_amounts_push(&promise.amounts, (struct inventory_amount){ STR("nvidia.com/gpu"), 1 });
+        inventory_add_promise(&inventory, &promise);
+    }
+    rows_expect_int("resources", inventory.figures.count, LIMIT_INVENTORY_RESOURCES);
+    rows_expect_int("what there is counts", inventory_find(&inventory, STR("nvidia.com/gpu"))->promised, LIMIT_INVENTORY_PROMISES);
+    rows_expect("the status", inventory_status(arena, &inventory, absent(), 0).len < 1000000, "can be written");
+    rows_expect_int("and of whom", inventory_promised_to(&inventory, STR("team/s0255"), STR("nvidia.com/gpu")), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +201,7 @@ int main(void)
         cmocka_unit_test(what_is_read_is_what_was_written),
         cmocka_unit_test(foreign_bytes_are_read_as_far_as_they_make_sense),
         cmocka_unit_test(a_long_list_is_cut_and_counted),
+        cmocka_unit_test(resources_that_nobody_has_are_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
