@@ -178,7 +178,7 @@ struct str loopback_read(struct arena *arena, int fd, int wait_ms)
     struct strbuf text = strbuf_new(arena, 4096);
     struct pollfd ready = { .fd = fd, .events = POLLIN };
 
-    while (poll(&ready, 1, wait_ms) > 0) {
+    while (poll(&ready, 1, text.len ? wait_ms : LOOPBACK_PATIENCE_MS) > 0) {
         ssize_t got = recv(fd, strbuf_reserve(&text, 4096), 4096, 0);
 
         if (got <= 0)

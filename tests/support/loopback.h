@@ -45,7 +45,7 @@ struct tls_source *loopback_source(struct arena *arena, const char *folder,
 int loopback_connect(uint16_t port);
 /* Write all; false once the peer has closed. */
 bool loopback_write(int fd, struct str bytes);
-/* What comes until the peer closes or `wait_ms` pass without a byte. */
+/* What comes until the peer closes or, once something came, `wait_ms` pass without a byte. */
 struct str loopback_read(struct arena *arena, int fd, int wait_ms);
 
 #endif
