@@ -1,7 +1,7 @@
 # HerdLayers: one folder is one target, and its link line is the rule of what it may use.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-foreach(package libmicrohttpd gnutls libcurl libcjson yaml-0.1 libpcre2-8 sqlite3 openssl zlib)
+foreach(package libmicrohttpd gnutls libcurl libcjson yaml-0.1 libpcre2-8 sqlite3 openssl zlib libseccomp)
   string(MAKE_C_IDENTIFIER ${package} name)
   pkg_check_modules(${name} REQUIRED IMPORTED_TARGET ${package})
 endforeach()

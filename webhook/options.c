@@ -88,6 +88,7 @@ int webhook_options_read(struct arena *arena, const struct flag_values *flags, u
         .receipt_key_file = text_of(flags, FLAG_RECEIPT_KEY_FILE, arena),
         .config_file = text_of(flags, FLAG_CONFIG_FILE, arena),
         .drain_ms = values[FLAG_DRAIN].number,
+        .seccomp = webhook_sandbox_mode(values[FLAG_SECCOMP].text),
     };
 
     if (options.version) {

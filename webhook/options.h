@@ -6,6 +6,7 @@
 #include "io/program.h"
 #include "runtime/kubeconfig.h"
 #include "stack/configuration.h"
+#include "webhook/sandbox.h"
 
 extern const struct program webhook_program;
 
@@ -26,6 +27,7 @@ struct webhook_options {
     const char *config_file; /* may not exist */
     struct configuration_layer configuration; /* what flags say */
     int64_t drain_ms;
+    enum sandbox_mode seccomp;
 };
 
 /* `processors` is how many this machine has. -1: one line that says which flag, what is wrong with

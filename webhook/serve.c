@@ -269,6 +269,9 @@ int webhook_serve(const struct webhook_options *options, struct log *log, struct
 {
     struct serving serving = { .options = options, .log = log };
 
+    /* Before anything is read from outside, and before any thread: what libraries do when they are
+     * first used is within as well, so that it cannot depend on when that is. */
+    webhook_sandbox_enter(options->seccomp, log);
     if (create_parts(&serving, err) < 0) {
         free_parts(&serving);
         return -1;

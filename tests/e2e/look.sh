@@ -34,6 +34,10 @@ look_at_security() {
   is "capabilities $(status_of "$process" CapEff) $(status_of "$process" CapBnd)" "capabilities 0000000000000000 0000000000000000"
   is "no_new_privs $(status_of "$process" NoNewPrivs)" "no_new_privs 1"
   is "seccomp $(status_of "$process" Seccomp)" "seccomp 2"
+  if [ "$1" = herd-webhook ]; then
+    ok herd logs "$2"
+    says '"system calls are restricted","seccomp":"enforce"'
+  fi
   awk '$5 == "/" { split($6, o, ","); print o[1] }' "/proc/$process/mountinfo" >"$state/root-mount"
   is "root $(cat "$state/root-mount")" "root ro"
   refused touch "/proc/$process/root/usr/bin/more"

@@ -44,6 +44,7 @@ only 'pcre2' 'shared/text/regex\.c'
 only 'openssl/' 'shared/text/digest\.c|shared/io/tls[a-z_]*\.[ch]'
 only 'microhttpd|gnutls/' 'shared/io/http_server[a-z_]*\.[ch]'
 only 'curl/' 'shared/io/http_client[a-z_]*\.[ch]'
+only 'seccomp\.h' 'shared/io/sandbox\.c'
 only 'sqlite3' 'lab/apiserver/store[a-z_]*\.[ch]'
 
 # The core is pure.
