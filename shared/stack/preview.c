@@ -343,8 +343,11 @@ static void tell_all(struct telling *t)
 
     tell_clusters(t);
     tell_charts(t);
+    if (t->p->too_much)
+        tell_text(t, STR("what becomes of which chart is not told: overrides make it differ from "
+                         "cluster to cluster in too much for that"));
     told = t->lines.count;
-    if (t->full && told) {
+    if (t->full && told && !t->p->too_much) {
         tell_order(t, t->p->old && clusters_that(t->p, false, true).count);
         tell_rollout(t);
         tell_waiting(t);

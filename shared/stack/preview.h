@@ -8,7 +8,9 @@
  * Whoever asks for a dry run asks what would happen, and is told all: each change with its
  * clusters, the order of charts, the waves, what it waits for, and what is not known.
  *
- * What another Stack claims, too, is not promised: it is installed where its release is free.
+ * A preview that would take too long is cut to clusters (LIMIT_PREVIEW_STEPS): it is no reason for
+ * refusing a Stack. What another Stack claims, too, is not promised: it is installed where its
+ * release is free.
  *
  * Pure; the lines are in the arena. Each is made to be read within admission_warn's 256 bytes:
  * lists are cut and the rest of them counted. */

@@ -5,6 +5,7 @@
  * that was renamed is still it, and one whose release was renamed goes and comes anew. */
 #include "stack/preview_parts.h"
 
+#include "base/limits.h"
 #include "base/map.h"
 #include "stack/chosen.h"
 #include "stack/release.h"
@@ -335,6 +336,31 @@ static void bundle(struct comparison *c)
         }
 }
 
+static uint64_t named_by(const struct stack *stack, const struct u32_list *overrides)
+{
+    uint64_t charts = 0;
+
+    for (uint32_t i = 0; i < overrides->count; i++)
+        charts += stack->spec.overrides.items[overrides->items[i]].charts.count;
+    return charts;
+}
+
+/* What comparing will cost, so that it is not begun in vain. */
+static uint64_t steps_of(const struct preview *p, const struct groups *groups)
+{
+    enum { COMPARISON = 16 };
+    uint64_t charts = p->stack->spec.charts.count + (p->old ? p->old->spec.charts.count : 0);
+    uint64_t steps = 0;
+
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const struct group *group = &groups->items[i];
+
+        steps += charts * (COMPARISON + named_by(p->stack, &group->after) +
+                           (p->old ? named_by(p->old, &group->before) : 0));
+    }
+    return steps;
+}
+
 struct preview preview_of(struct arena *arena, const struct stack *stack,
                           const struct chosen *chosen, const struct stack *old,
                           const struct facts *facts)
@@ -351,7 +377,8 @@ struct preview preview_of(struct arena *arena, const struct stack *stack,
     struct comparison c = { &p, charts_by_release(arena, old), charts_by_release(arena, stack),
                             map_new(arena, charts), rows_new(arena, charts) };
 
-    for (uint32_t i = 0; i < groups.count; i++) {
+    p.too_much = steps_of(&p, &groups) > LIMIT_PREVIEW_STEPS;
+    for (uint32_t i = 0; i < groups.count && !p.too_much; i++) {
         for (uint32_t k = 0; k < charts; k++)
             compare_chart(&c, k, i, &groups.items[i]);
         compare_gone(&c, i, &groups.items[i]);

@@ -34,6 +34,7 @@ struct preview {
     struct preview_clusters clusters; /* sorted by id */
     struct preview_changes kept;      /* on clusters that it keeps; of a new one, on all */
     bool *chart_changes;              /* of spec.charts[i]: it is installed or upgraded somewhere */
+    bool too_much; /* it would take more than LIMIT_PREVIEW_STEPS: no chart was compared */
     bool blind; /* it goes by a selector, and the clusters are not known */
 };
 

@@ -204,12 +204,54 @@ static void clusters_that_are_not_known(void **state)
     }
 }
 
+/* Each cluster by overrides of its own. The review must go on within its memory and time. */
+static void too_much_to_be_told_is_not_looked_for(void **state)
+{
+    enum { CLUSTERS = 300, OVERRIDES = 9, CHARTS = 100 };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(arena_free) struct arena *used = arena_create(0);
+    struct estate_builder estate;
+    struct stack_builder b = a_stack(arena);
+    struct problems ignored = problems_new(arena);
+    struct strbuf spec = strbuf_new(arena, 4096);
+
+    (void)state;
+    an_estate(arena, &estate);
+    for (int i = 0; i < CLUSTERS; i++)
+        with_cluster(&estate, str_fmt(arena, "c-%d", i).at, "env=prod");
+    for (int i = 0; i < CHARTS; i++)
+        with_chart(&b, str_fmt(arena, "x%d", i).at, "");
+    strbuf_lit(&spec, "\"overrides\":[");
+    for (int i = 0; i < OVERRIDES; i++) {
+        strbuf_fmt(&spec, "%s{\"clusterIds\":[\"none\"", i ? "," : "");
+        for (int k = 0; k < CLUSTERS; k++)
+            if (k >> i & 1)
+                strbuf_fmt(&spec, ",\"c-%d\"", k);
+        strbuf_lit(&spec, "],\"charts\":[");
+        for (int k = 0; k < CHARTS; k++)
+            strbuf_fmt(&spec, "%s{\"name\":\"x%d\",\"version\":\"2.%d.0\"}", k ? "," : "", k, i);
+        strbuf_lit(&spec, "]}");
+    }
+    strbuf_lit(&spec, "]");
+    with_targets(&b, "{\"selector\":{\"matchLabels\":{\"env\":\"prod\"}}}");
+    with_spec(&b, str_z(arena, strbuf_str(&spec)));
+
+    const struct stack *stack = stack_default(arena, stack_decode(arena, stack_json(&b), &ignored), NULL);
+    struct str_list lines = stack_preview(used, stack, chosen_of(arena, stack, &estate.facts), (struct json){ NULL, 0 },
+                                          &estate.facts, true);
+
+    rows_expect_int("one line", lines.count, 1);
+    rows_expect("says so", str_find(lines.items[0], STR("which chart is not told"), 0) >= 0, lines.items[0].at);
+    rows_expect("in little memory", arena_used(used) < 1 << 20, "1 MiB");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes),
         cmocka_unit_test(the_same_again_is_told_nothing_of),
         cmocka_unit_test(clusters_that_are_not_known),
+        cmocka_unit_test(too_much_to_be_told_is_not_looked_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
