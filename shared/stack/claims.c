@@ -54,6 +54,13 @@ static bool says_where(const struct stack_spec *spec)
     return ids ? targets->cluster_ids.count > 0 : !label_selector_is_empty(&targets->selector);
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+    return (left > right) - (left < right);
+}
+
 static struct u32_list skipped_by(struct arena *arena, const struct stack_override *override,
                                   const struct map *charts)
 {
@@ -66,6 +73,8 @@ static struct u32_list skipped_by(struct arena *arena, const struct stack_overri
         if (said->skip && chart)
             u32_list_push(&skipped, (uint32_t)(chart - 1));
     }
+    if (skipped.count)
+        qsort(skipped.items, skipped.count, sizeof(uint32_t), compare_numbers);
     return skipped;
 }
 
@@ -141,10 +150,10 @@ static bool place_has(const struct claim_place *place, struct str id,
 
 static bool skips(const struct claim_skip *skip, uint32_t release)
 {
-    for (uint32_t i = 0; i < skip->releases.count; i++)
-        if (skip->releases.items[i] == release)
-            return true;
-    return false;
+    const struct u32_list *list = &skip->releases;
+
+    return list->count && bsearch(&release, list->items, list->count, sizeof(release),
+                                  compare_numbers);
 }
 
 static bool is_skipped(const struct claims *claims, uint32_t release, struct str id,

@@ -21,7 +21,7 @@ struct claim_place {
 /* Where an override leaves charts out. */
 struct claim_skip {
     struct claim_place where;
-    struct u32_list releases; /* indexes into claims.releases */
+    struct u32_list releases; /* indexes into claims.releases, in order */
 };
 LIST_DEFINE(claim_skips, struct claim_skip)
 

@@ -28,6 +28,7 @@ enum {
     /* Tests that comparing two Stacks counts as, and bytes of claims that make one more. */
     COMPARISON = 16,
     TEST_BYTES = 32,
+    TEST_SKIPS = 8, /* overrides that skip something, which make a test one more */
 };
 
 struct overlap {
@@ -61,6 +62,15 @@ static void choose(struct overlap *o)
         }
 }
 
+/* False: so much is not left, and nothing is from now on. */
+static bool spend(struct overlap *o, size_t tests)
+{
+    bool enough = tests <= o->tests_left;
+
+    o->tests_left -= enough ? (uint32_t)tests : o->tests_left;
+    return enough;
+}
+
 /* --- one other Stack --- */
 
 /* The clusters on which both claim a release; the first few are named. */
@@ -76,12 +86,18 @@ static void note(struct meeting *meeting, struct str id)
     meeting->count++;
 }
 
+/* Of one cluster: what is skipped there is looked for by both. */
+static size_t look_cost(const struct overlap *o, const struct claims *other)
+{
+    return 1 + ((size_t)o->own->skips.count + other->skips.count) / TEST_SKIPS;
+}
+
 static struct meeting meet_today(struct overlap *o, uint32_t chart, const struct claims *other,
                                  uint32_t release)
 {
     struct meeting meeting = { .count = 0 };
 
-    for (uint32_t i = 0; i < o->clusters->count && o->tests_left; i++, o->tests_left--)
+    for (uint32_t i = 0; i < o->clusters->count && spend(o, look_cost(o, other)); i++)
         if (claims_on(o->own, chart, &o->clusters->items[i]) &&
             claims_on(other, release, &o->clusters->items[i]))
             note(&meeting, o->clusters->items[i].id);
@@ -93,7 +109,7 @@ static struct meeting meet_by_id(struct overlap *o, uint32_t chart, const struct
 {
     struct meeting meeting = { .count = 0 };
 
-    for (uint32_t i = 0; i < o->unknown.count && o->tests_left; i++, o->tests_left--)
+    for (uint32_t i = 0; i < o->unknown.count && spend(o, look_cost(o, other)); i++)
         if (claims_by_id(o->own, chart, o->unknown.items[i]) &&
             claims_by_id(other, release, o->unknown.items[i]))
             note(&meeting, o->unknown.items[i]);
@@ -204,12 +220,7 @@ static int compare_claimants(const void *left, const void *right)
 
 static bool may_compare(struct overlap *o, const struct fact_claimant *claimant)
 {
-    size_t tests = COMPARISON + claimant->packed.len / TEST_BYTES;
-
-    if (o->tests_left < tests)
-        return false;
-    o->tests_left -= (uint32_t)tests;
-    return true;
+    return spend(o, COMPARISON + claimant->packed.len / TEST_BYTES);
 }
 
 /* Sorted, so that the text is the same on every run; a Stack may come twice, and so may this one.
@@ -232,7 +243,7 @@ static bool compare_all(struct overlap *o, uint32_t chart, struct fact_claimants
         compare(o, chart, &others->items[i], tally);
         arena_reset(o->scratch);
     }
-    return true;
+    return o->tests_left > 0;
 }
 
 static void tell_rest(struct overlap *o, enum rule_id rule, uint32_t chart, uint32_t count)

@@ -332,6 +332,37 @@ static void a_review_ends(void **state)
     rows_expect("the last are not, and it is said", cut > CHARTS / 2 && cut < CHARTS, "some");
 }
 
+/* Each look at a cluster goes through what overrides skip there, of both. */
+static void overrides_count_as_work(void **state)
+{
+    enum { CLUSTERS = 200, CHARTS = 40, OVERRIDES = 100 };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct estate_builder estate;
+    struct stack_builder b = a_stack(arena);
+    struct strbuf spec = strbuf_new(arena, 4096);
+    uint32_t cut = 0;
+
+    (void)state;
+    an_estate(arena, &estate);
+    for (int i = 0; i < CLUSTERS; i++)
+        with_cluster(&estate, str_fmt(arena, "c-%d", i).at, "edge=yes");
+    for (int i = 0; i < CHARTS; i++)
+        with_chart(&b, str_fmt(arena, "c%d", i).at, "");
+    for (int i = 0; i < OVERRIDES; i++)
+        strbuf_fmt(&spec, "%s{\"selector\":{\"matchLabels\":{\"env\":\"e%d\"}},\"charts\":[{\"name\":\"c0\",\"skip\":true}]}",
+                   i ? "," : "\"overrides\":[", i);
+    strbuf_lit(&spec, "]");
+    with_spec(&b, str_z(arena, strbuf_str(&spec)));
+    with_targets(&b, LABELS("\"edge\":\"yes\""));
+    with_stored(&estate, "n/s", stack_json(&b));
+
+    struct verdict verdict = judged(arena, &estate, stack_json(&b));
+
+    for (uint32_t i = 0; i < verdict.problems.list.count; i++)
+        cut += str_starts(verdict.problems.list.items[i].message, STR("so many Stacks"));
+    rows_expect("some are compared, and of the others it is said", cut > CHARTS / 4 && cut < CHARTS, "some");
+}
+
 /* What is denied by configuration is excused as all else is: where an update does not touch it. */
 static const struct {
     const char *says, *now, *old, *found;
@@ -454,6 +485,7 @@ int main(void)
         cmocka_unit_test(many_are_counted_and_the_text_is_the_same),
         cmocka_unit_test(what_was_not_compared_is_said),
         cmocka_unit_test(a_review_ends),
+        cmocka_unit_test(overrides_count_as_work),
         cmocka_unit_test(denied_by_configuration),
         cmocka_unit_test(without_clusters_selectors_are_compared),
         cmocka_unit_test(stacks_of_other_namespaces_are_not_named),
