@@ -64,6 +64,7 @@ test-night: ## Restarts, rotation, idle connections, hostile clients, a stopped 
 	@bash tests/plants/absent.sh $(addprefix $(NIGHT)/,$(PROGRAMS))
 	@$(WITH_MAKE) bash tests/integration/suite_endurance.sh $(NIGHT) build/night/endurance
 	@$(WITH_MAKE) bash tests/integration/suite_hostile.sh $(NIGHT) build/night/hostile
+	@HERD_CASES=$${HERD_CASES:-100000} $(WITH_MAKE) bash tests/integration/suite_sandbox.sh $(NIGHT) build/night/sandbox
 	@$(WITH_MAKE) bash tests/cluster/suite_outage.sh $(NIGHT) build/night/outage
 	@$(WITH_MAKE) bash tests/cluster/suite_restart.sh $(NIGHT) build/night/restart
 

@@ -13,7 +13,7 @@ strace -qq -o /dev/null true 2>"$state/strace.log" || {
 # What sanitizers do at a start and an end is theirs; LeakSanitizer cannot look where strace does.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 instrumented=
-! ldd "$bin/herd-webhook" | grep -qE 'lib[at]san' || instrumented=yes
+! grep -qaE 'lib[at]san|\.gcda' "$bin/herd-webhook" || instrumented=yes
 table=webhook/syscalls.def
 
 # From strace's lines, from the load of the last filter on: each call with what the table may say of its arguments, how
