@@ -2,6 +2,7 @@
 #include "stack/policy_path_steps.h"
 
 #include "base/limits.h"
+#include "base/map.h"
 #include "stack/gpu_demand.h"
 
 struct walk {
@@ -11,6 +12,7 @@ struct walk {
     policy_visit *visit;
     void *context;
     const struct chart *chart; /* that we are in, or NULL */
+    struct map *charts;        /* by name; NULL: nobody asked yet */
 };
 
 static void walk_json(struct walk *w, uint32_t at_step, struct json json, const struct path *at);
@@ -134,21 +136,29 @@ static void walk_strings(struct walk *w, uint32_t at_step, const struct str_list
     }
 }
 
-/* The chart that an element of such a table is about; NULL for a name that the Stack does not have,
- * which shape tells. */
-static const struct chart *chart_of(const struct walk *w, const struct field_table *table,
-                                    const void *element)
+/* Of two that have one name, which shape refuses, the first. */
+static const struct chart *find_chart(struct walk *w, struct str name)
 {
     const struct charts *charts = &w->stack->spec.charts;
 
+    if (!w->charts) {
+        w->charts = map_new(w->arena, charts->count);
+        for (uint32_t i = charts->count; i-- > 0;)
+            map_put(w->charts, charts->items[i].name, &charts->items[i]);
+    }
+    return map_get(w->charts, name);
+}
+
+/* The chart that an element of such a table is about; NULL for a name that the Stack does not have,
+ * which shape tells. */
+static const struct chart *chart_of(struct walk *w, const struct field_table *table,
+                                    const void *element)
+{
     if (table == &fields_of_chart)
         return element;
     if (table != &fields_of_chart_override)
         return w->chart;
-    for (uint32_t i = 0; i < charts->count; i++)
-        if (str_eq(charts->items[i].name, ((const struct chart_override *)element)->name))
-            return &charts->items[i];
-    return NULL;
+    return find_chart(w, ((const struct chart_override *)element)->name);
 }
 
 static void walk_structs(struct walk *w, uint32_t at_step, const struct field *field,
@@ -310,7 +320,7 @@ static void walk_gpus(struct walk *w, const struct path *spec)
 void policy_path_walk(const struct policy_path *path, const struct stack *stack,
                       struct arena *arena, policy_visit *visit, void *context)
 {
-    struct walk w = { path, stack, arena, visit, context, NULL };
+    struct walk w = { path, stack, arena, visit, context, NULL, NULL };
     struct path at = path_field(NULL, path->meta ? STR("metadata") : STR("spec"));
 
     if (path->meta)

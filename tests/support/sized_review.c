@@ -12,6 +12,7 @@ static const char *const names[] = {
     [SIZED_CHARTS] = "charts",           [SIZED_EDGES] = "edges",
     [SIZED_LABELS] = "labels",           [SIZED_POLICIES] = "policies, kept",
     [SIZED_FAULTS] = "charts, at fault", [SIZED_FINDINGS] = "policies, broken",
+    [SIZED_OVERRIDES] = "charts, overridden",
 };
 
 const char *sized_name(enum sized_by by)
@@ -74,7 +75,7 @@ static struct str charts_of(struct arena *arena, enum sized_by by, int count)
 {
     struct strbuf charts = strbuf_new(arena, 4096);
 
-    if (by == SIZED_CHARTS)
+    if (by == SIZED_CHARTS || by == SIZED_OVERRIDES)
         put_charts(&charts, count, "1.2.3");
     else if (by == SIZED_FAULTS)
         put_charts(&charts, count, "latest");
@@ -83,6 +84,18 @@ static struct str charts_of(struct arena *arena, enum sized_by by, int count)
     else
         put_charts(&charts, CHARTS, "1.2.3");
     return strbuf_str(&charts);
+}
+
+static struct str overrides_of(struct arena *arena, enum sized_by by, int count)
+{
+    struct strbuf out = strbuf_new(arena, 64);
+
+    if (by != SIZED_OVERRIDES)
+        return STR("");
+    strbuf_lit(&out, ",\"overrides\":[{\"clusterIds\":[\"c-1\"],\"charts\":[");
+    for (int i = count; i-- > 0;)
+        strbuf_fmt(&out, "{\"name\":\"chart-%d\",\"version\":\"1.2.4\"}%s", i, i ? "," : "]}]");
+    return strbuf_str(&out);
 }
 
 static struct str body_of(struct arena *arena, enum sized_by by, int count)
@@ -99,8 +112,8 @@ static struct str body_of(struct arena *arena, enum sized_by by, int count)
                    "\"operation\":\"CREATE\",\"userInfo\":{\"username\":\"ann\"},\"object\":{\"apiVersion\":"
                    "\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"sized\",\"namespace\":\"default\",\"labels\":{"
                    "%.*s},\"annotations\":{\"herd.suse.com/last-applied-by\":\"ann\"}},\"spec\":{\"targets\":{\"selector\":"
-                   "{\"matchLabels\":{\"region\":\"eu\"}}},\"charts\":[%.*s]}},\"oldObject\":null,\"dryRun\":false}}",
-                   STR_ARG(strbuf_str(&labels)), STR_ARG(charts));
+                   "{\"matchLabels\":{\"region\":\"eu\"}}},\"charts\":[%.*s]%.*s}},\"oldObject\":null,\"dryRun\":false}}",
+                   STR_ARG(strbuf_str(&labels)), STR_ARG(charts), STR_ARG(overrides_of(arena, by, count)));
 }
 
 /* --- policies --- */
@@ -131,6 +144,8 @@ static struct policy_set *policies_of(enum sized_by by, int count)
 
     for (int i = 0; i < count && (by == SIZED_POLICIES || by == SIZED_FINDINGS); i++)
         add_policy(builder, i, by == SIZED_POLICIES ? kept : broken);
+    if (by == SIZED_OVERRIDES)
+        add_policy(builder, 0, "{\"name\":\"a\",\"field\":\"spec.charts[*].version\",\"charts\":[\"*\"],\"deny\":[\"latest\"]}");
     return policy_set_finish(builder);
 }
 

@@ -11,6 +11,7 @@ enum sized_by {
     SIZED_POLICIES,  /* of two rules each, that the Stack of 3 charts keeps */
     SIZED_FAULTS,    /* charts, each with a version that is none */
     SIZED_FINDINGS,  /* policies, each with one rule that the Stack breaks */
+    SIZED_OVERRIDES, /* charts, and as many of them in an override, before one policy */
     SIZED_COUNT,
 };
 const char *sized_name(enum sized_by by);
