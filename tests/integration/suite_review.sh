@@ -59,6 +59,33 @@ done
 ends 0 - examples/test-stack.yaml </dev/null
 is "$(last)" "2 files, 1 Stack: 0 errors, 0 warnings"
 
+row "what is no Kubernetes object is no clean review where it is named, and has a way out"
+for stray in 'Error from server (Forbidden): stacks is forbidden' '"{}"' 'metadata: {name: a}'; do
+  ends 1 - <<<"$stray"
+  says "-:1:1: error: "
+  is "$(of '[input.yaml]')" 1
+done
+a_stack lost | sed 1,2d >"$state/lost.yaml"
+ends 1 "$state/lost.yaml"
+says "lost.yaml:1:1: error: apiVersion: '' is not herd.suse.com/v1"
+says "lost.yaml:1:1: error: kind: '' is not Stack"
+mkdir -p "$state/chart"
+printf 'image: {tag: v1}\n' >"$state/chart/values.yaml"
+printf 'resources: [stack.yaml]\n' >"$state/chart/kustomization.yaml"
+a_stack charted >"$state/chart/stack.yaml"
+ends 0 "$state/chart"
+is "$out" "3 files, 1 Stack: 0 errors, 0 warnings; 2 objects of other kinds were passed over"
+ends 1 "$state/chart/values.yaml"
+says "values.yaml:1:1: error: there is neither apiVersion nor kind"
+printf '// values\n{"kind":"Stack"}' >"$state/chart/odd.json"
+ends 1 "$state/chart"
+says "odd.json:1:1: error: a scalar stands where an object belongs"
+
+row "a sequence of Stacks is read as a List is"
+jq -nc '[{apiVersion: "herd.suse.com/v1", kind: "Stack", metadata: {name: "a"}, spec: {}}, {kind: "Pod"}]' >"$state/items.json"
+ends 1 - <"$state/items.json"
+says "1 file, 1 Stack: 2 errors, 0 warnings; 1 object of another kind was passed over"
+
 row "folders are read with all below: *.yaml, *.yml, *.json, and no way twice"
 mkdir -p "$state/tree/a/b" "$state/tree/empty"
 a_stack one >"$state/tree/one.yaml"

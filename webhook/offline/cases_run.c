@@ -135,7 +135,7 @@ static void add_bad(struct running *r, const struct bad_document *bad)
                                   .name = STR("is YAML"),
                                   .wrong = str_list_new(r->arena, 1) };
 
-    str_list_push(&result.wrong, bad->what);
+    str_list_push(&result.wrong, bad_document_sentence(r->arena, bad));
     add_result(r, result);
 }
 
@@ -154,7 +154,7 @@ struct case_report cases_run(struct arena *arena, const struct input_files *file
 
         report_files_push(&r.report.files, (struct report_file){ file->name, file->failure });
         if (!file->failure.len)
-            objects_read(&objects, i, file->bytes);
+            objects_read(&objects, i, file->bytes, file->found);
     }
     for (uint32_t i = 0; i < objects.bad.count; i++)
         add_bad(&r, &objects.bad.items[i]);

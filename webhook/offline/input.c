@@ -56,7 +56,7 @@ static int read_standard_input(struct arena *arena, struct str *ret_bytes, struc
                      "standard input has more than %d bytes; give it in parts", LIMIT_OFFLINE_FILE);
 }
 
-static void add_file(struct gathering *g, struct str name)
+static void add_file(struct gathering *g, struct str name, bool found)
 {
     bool standard = str_eq(name, STR("-"));
     struct str bytes;
@@ -74,7 +74,8 @@ static void add_file(struct gathering *g, struct str name)
         return;
     }
     g->bytes += bytes.len;
-    input_files_push(&g->files, (struct input_file){ .name = name, .bytes = bytes });
+    input_files_push(&g->files, (struct input_file){ .name = name, .bytes = bytes,
+                                                     .found = found });
 }
 
 /* --- folders --- */
@@ -114,7 +115,7 @@ static void add_folder(struct gathering *g, struct str folder, uint32_t depth)
         if (is_own_folder(path.at))
             add_folder(g, path, depth + 1);
         else if (is_manifest(names.items[i]) && !file_is_folder(path.at))
-            add_file(g, path);
+            add_file(g, path, true);
     }
 }
 
@@ -126,7 +127,7 @@ static void add_path(struct gathering *g, struct str path)
     uint32_t known = map_count(g->names);
 
     if (!file_is_folder(path.at)) {
-        add_file(g, path);
+        add_file(g, path, false);
         return;
     }
     add_folder(g, path, 0);

@@ -10,6 +10,7 @@ struct input_file {
     struct str bytes;
     struct str failure; /* which name could not be read and why; "" if it was */
     bool empty_folder;  /* that is why */
+    bool found;         /* in a folder: it was not named itself */
 };
 LIST_DEFINE(input_files, struct input_file)
 

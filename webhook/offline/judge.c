@@ -46,7 +46,7 @@ static void add_bad(struct report *report, const struct bad_document *bad)
         .at = bad->at,
         .problem = { .rule = STR(REPORT_RULE_YAML),
                      .message = bad->what,
-                     .way_out = STR("correct the document"),
+                     .way_out = bad->way_out,
                      .severity = SEVERITY_DENY,
                      .cause = CAUSE_VALUE_INVALID },
     });
@@ -160,7 +160,7 @@ static void read_files(struct report *report, const struct input_files *files,
         if (file->failure.len)
             report->unreadable++;
         else
-            objects_read(objects, i, file->bytes);
+            objects_read(objects, i, file->bytes, file->found);
     }
 }
 

@@ -48,11 +48,13 @@ struct loading load_files(struct arena *arena, const struct input_files *files,
         if (file->failure.len)
             str_list_push(&l.wrong, file->failure);
         else
-            objects_read(&objects, i, file->bytes);
+            objects_read(&objects, i, file->bytes, file->found);
     }
-    for (uint32_t i = 0; i < objects.bad.count; i++)
-        load_wrong(&l, objects.bad.items[i].file, objects.bad.items[i].at,
-                   objects.bad.items[i].what);
+    for (uint32_t i = 0; i < objects.bad.count; i++) {
+        const struct bad_document *bad = &objects.bad.items[i];
+
+        load_wrong(&l, bad->file, bad->at, bad_document_sentence(arena, bad));
+    }
     for (uint32_t i = 0; i < objects.list.count; i++)
         take_up(&l, &objects.list.items[i]);
     if (!objects.list.count && !l.wrong.count && files->count)

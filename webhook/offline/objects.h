@@ -1,8 +1,8 @@
 /* objects.h: the objects of a text in YAML or JSON, by kind. Pure.
  *
- * Documents are read one by one, so one that is no YAML hides no other; Lists are taken apart. What
- * is of one of Herd's kinds but for a slip of the pen counts as one: the judgement then says what
- * is wrong with its apiVersion and kind. */
+ * Documents are read one by one, so one that is no YAML hides no other; Lists are taken apart, and
+ * so are sequences. What is of one of Herd's kinds but for a slip of the pen counts as one: the
+ * judgement then says what is wrong with its apiVersion and kind. */
 #ifndef HERD_WEBHOOK_OFFLINE_OBJECTS_H
 #define HERD_WEBHOOK_OFFLINE_OBJECTS_H
 
@@ -38,11 +38,12 @@ struct other_object {
 };
 LIST_DEFINE(other_objects, struct other_object)
 
-/* A document that could not be read. */
+/* A document that could not be read, or a part of one that is no object of any kind. */
 struct bad_document {
     uint32_t file;
     struct place at;
     struct str what;
+    struct str way_out;
 };
 LIST_DEFINE(bad_documents, struct bad_document)
 
@@ -63,8 +64,13 @@ const char *object_kind_name(enum object_kind kind);
 
 /* `wanted`: 1 << OBJECT_STACK and so on. */
 struct objects objects_new(struct arena *arena, unsigned wanted);
-/* Add those of one file. Nothing is borrowed. */
-void objects_read(struct objects *objects, uint32_t file, struct str bytes);
+/* Add those of one file. `found`: nobody named it, so it may hold other things than manifests, such
+ * as values of a chart; what has neither apiVersion nor kind is then one of the others. A document
+ * that is but a scalar is bad anywhere. Nothing is borrowed. */
+void objects_read(struct objects *objects, uint32_t file, struct str bytes, bool found);
+
+/* What is wrong, and the way out. */
+struct str bad_document_sentence(struct arena *arena, const struct bad_document *bad);
 
 /* Where the object begins. */
 struct place object_place(const struct object *object);

@@ -7,9 +7,9 @@
 
 #include "webhook/offline/objects.h"
 
-/* The rule of what is no finding about an object: a document that cannot be read. */
+/* The rule of what is no finding about an object: what cannot be read. */
 #define REPORT_RULE_YAML "input.yaml"
-#define REPORT_RULE_YAML_SENTENCE "The document is not YAML or JSON that Kubernetes reads."
+#define REPORT_RULE_YAML_SENTENCE "The document is no Kubernetes object in YAML or JSON."
 
 enum { REPORT_NO_OBJECT = UINT32_MAX };
 

@@ -213,7 +213,7 @@ static void both_say_the_same_of_one_input(uint64_t seed)
     struct report report = offline_review(arena, &files, &config);
     struct objects objects = objects_new(arena, 1 << OBJECT_STACK | 1 << OBJECT_POLICY);
 
-    objects_read(&objects, 0, files.items[0].bytes);
+    objects_read(&objects, 0, files.items[0].bytes, false);
 
     struct offline_stacks *stacks = offline_stacks_new(arena, &objects.list, &files, config.namespace_);
 

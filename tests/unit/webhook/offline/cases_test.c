@@ -73,7 +73,7 @@ static void tests_say_what_they_got(void **state)
           "    apiVersion: 'herd.suse.com/v2' is not herd.suse.com/v1; write apiVersion: herd.suse.com/v1 and kind: StackTest\n"
           "    kind: 'stacktest' is not StackTest; write apiVersion: herd.suse.com/v1 and kind: StackTest\n" },
         { "no YAML", "apiVersion: [\n",
-          "    did not find expected node content, while parsing a flow node\n" },
+          "    did not find expected node content, while parsing a flow node; correct the document\n" },
     };
 
     (void)state;

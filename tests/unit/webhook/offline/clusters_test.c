@@ -31,7 +31,7 @@ static const struct {
     { "two of one cluster", HEAD "---\n" HEAD, "in.yaml:7:12: there is another ClusterInventory c-1; rename one of them" },
     { "another kind alone", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", "there is no ClusterInventory in in.yaml" },
     { "a file that is empty", "", "there is no ClusterInventory in in.yaml" },
-    { "what is no YAML", "a: [1\n", "in.yaml:2:1: did not find expected ',' or ']', while parsing a flow sequence" },
+    { "what is no YAML", "a: [1\n", "in.yaml:2:1: did not find expected ',' or ']', while parsing a flow sequence; correct the document" },
 };
 
 static struct str told(struct arena *arena, const struct fact_clusters *clusters)

@@ -30,7 +30,7 @@ static struct input input(struct arena *arena)
 
     for (uint32_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
         input_files_push(&in.files, (struct input_file){ .name = str_of(inputs[i].name) });
-        objects_read(&in.objects, i, str_of(inputs[i].text));
+        objects_read(&in.objects, i, str_of(inputs[i].text), false);
     }
     in.stacks = offline_stacks_new(arena, &in.objects.list, &in.files, STR("default"));
     return in;
@@ -87,7 +87,7 @@ static void a_namespace_is_given_where_none_is_named(void **state)
                     STR("{\"dependsOn\":[{\"name\":\"b\"}]}"));
 
     objects_read(&odd, 0, STR("apiVersion: herd.suse.com/v1\nkind: Stack\nmetadata: 7\n---\n"
-                              "apiVersion: herd.suse.com/v1\nkind: Stack\n"));
+                              "apiVersion: herd.suse.com/v1\nkind: Stack\n"), false);
     offline_stacks_new(arena, &odd.list, &in.files, STR("default"));
     rows_expect_int("metadata of another type, or none", odd.list.count, 2);
 }
