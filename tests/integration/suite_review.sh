@@ -86,6 +86,19 @@ jq -nc '[{apiVersion: "herd.suse.com/v1", kind: "Stack", metadata: {name: "a"}, 
 ends 1 - <"$state/items.json"
 says "1 file, 1 Stack: 2 errors, 0 warnings; 1 object of another kind was passed over"
 
+row "what is no regular file is passed over in folders, and read where it is named"
+mkdir -p "$state/pipes"
+a_stack piped >"$state/pipes/a.yaml"
+mkfifo "$state/pipes/b.yaml"
+out=$(timeout 10 "$bin/herd-webhook" review "$state/pipes") || wrong "does not end" "$?"
+is "$out" "1 file, 1 Stack: 0 errors, 0 warnings"
+ends 0 <(a_stack piped)
+ends 0 /dev/stdin < <(a_stack piped)
+ln -s nowhere "$state/pipes/c.yaml"
+ends 2 "$state/pipes/c.yaml"
+rm "$state/pipes/b.yaml"
+ends 2 "$state/pipes"
+
 row "folders are read with all below: *.yaml, *.yml, *.json, and no way twice"
 mkdir -p "$state/tree/a/b" "$state/tree/empty"
 a_stack one >"$state/tree/one.yaml"

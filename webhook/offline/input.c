@@ -94,6 +94,14 @@ static bool is_own_folder(const char *path)
     return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
+/* A pipe, a device, a link to a folder. What leads nowhere is told of when it is read. */
+static bool is_no_file(const char *path)
+{
+    struct stat facts;
+
+    return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode);
+}
+
 static void add_folder(struct gathering *g, struct str folder, uint32_t depth)
 {
     bool slash = str_ends(folder, STR("/"));
@@ -114,7 +122,7 @@ static void add_folder(struct gathering *g, struct str folder, uint32_t depth)
 
         if (is_own_folder(path.at))
             add_folder(g, path, depth + 1);
-        else if (is_manifest(names.items[i]) && !file_is_folder(path.at))
+        else if (is_manifest(names.items[i]) && !is_no_file(path.at))
             add_file(g, path, true);
     }
 }
