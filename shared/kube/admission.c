@@ -8,12 +8,12 @@
 
 /* k8s.io/apiserver/pkg/endpoints/filters/warning.go cuts each warning at 256 when all of them
  * exceed 4096, and then drops the rest. The last line, which counts, needs its room. */
-enum { WARNING_BYTES = 256, WARNINGS_BYTES_ALL = 4096, WARNING_COUNT_BYTES = 64 };
+enum { WARNINGS_BYTES_ALL = 4096, WARNING_COUNT_BYTES = 64 };
 
 /* False if there is no room. */
 static bool add_line(struct admission_answer *answer, struct arena *arena, struct str text)
 {
-    struct str line = str_shown(arena, text, WARNING_BYTES - 3);
+    struct str line = str_shown(arena, text, ADMISSION_WARNING_BYTES - 3);
 
     if (!answer->warnings.arena)
         answer->warnings.arena = arena;

@@ -311,14 +311,26 @@ static void decode_field(struct findings *found, const struct field *field, stru
     }
 }
 
+/* A name that stands one level too high, or one that is nearly right. */
+static struct str what_was_meant(const struct findings *found, const struct field_table *table,
+                                 struct str name)
+{
+    const struct field *nearest = field_nearest(table, name);
+
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->rows[i].kind == FIELD_STRUCT && field_find(table->rows[i].of, name))
+            return str_fmt(found->arena, "put it under %.*s", STR_ARG(table->rows[i].json));
+    return nearest ? finding_did_you_mean(found, nearest->json) : str_of(table->hint);
+}
+
 static void blame_unknown(struct findings *found, const struct field_table *table, struct str name,
                           const struct path *up)
 {
-    /* Of a hundred thousand names only the first are looked up in search of what was meant. */
-    const struct field *nearest =
-        finding_is_listed(found, RULE_SHAPE_UNKNOWN_FIELD) ? field_nearest(table, name) : NULL;
     struct path at = path_field(up, finding_shown(found, name));
-    struct str way_out = nearest ? finding_did_you_mean(found, nearest->json) : str_of(table->hint);
+    /* Of a hundred thousand names only the first are looked up in search of what was meant. */
+    struct str way_out = finding_is_listed(found, RULE_SHAPE_UNKNOWN_FIELD)
+                             ? what_was_meant(found, table, name)
+                             : str_of(table->hint);
 
     finding_add(found, RULE_SHAPE_UNKNOWN_FIELD, CAUSE_VALUE_NOT_SUPPORTED, &at, way_out,
                 "there is no such field");

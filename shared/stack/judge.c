@@ -1,10 +1,12 @@
 /* judge.c: the whole judgement on an admission, and its words. */
+#include "kube/admission.h"
 #include "stack/decode.h"
 #include "stack/default.h"
 #include "stack/settle.h"
 
 /* What a refusal spells out; the rest is counted. kubectl prints it all on one screen. */
 enum { MESSAGE_FINDINGS_MAX = 40 };
+enum { WARNED_MESSAGE_BYTES_MIN = 64 };
 
 /* "field: message; way out" */
 static void put_finding(struct strbuf *out, const struct problem *problem)
@@ -39,17 +41,30 @@ static struct str refusal(struct arena *arena, const struct problems *problems)
     return strbuf_str(&out);
 }
 
+/* Of a line that is too long the message is cut, which may list many clusters, so that the way out
+ * behind it stays. */
+static struct str warning(struct arena *arena, const struct problem *problem)
+{
+    size_t around = problem->field.len + problem->way_out.len + 4;
+    size_t room = WARNED_MESSAGE_BYTES_MIN;
+    struct problem fitting = *problem;
+    struct strbuf line = { .arena = arena };
+
+    if (around + room <= ADMISSION_WARNING_BYTES)
+        room = ADMISSION_WARNING_BYTES - around;
+    if (fitting.message.len > room)
+        fitting.message = str_shown(arena, problem->message, room - 3);
+    put_finding(&line, &fitting);
+    return strbuf_str(&line);
+}
+
 static struct str_list warnings(struct arena *arena, const struct problems *problems)
 {
     struct str_list lines = str_list_new(arena, 0);
 
     for (uint32_t i = 0; i < problems->list.count; i++) {
-        struct strbuf line = { .arena = arena };
-
-        if (problems->list.items[i].severity != SEVERITY_WARN)
-            continue;
-        put_finding(&line, &problems->list.items[i]);
-        str_list_push(&lines, strbuf_str(&line));
+        if (problems->list.items[i].severity == SEVERITY_WARN)
+            str_list_push(&lines, warning(arena, &problems->list.items[i]));
     }
     return lines;
 }

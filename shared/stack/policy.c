@@ -6,6 +6,7 @@
 #include "stack/fields_decode.h"
 #include "stack/policy_check.h"
 #include "stack/settle.h"
+#include "stack/top.h"
 #include "stack/validate_areas.h"
 #include "text/json_write.h"
 
@@ -52,21 +53,6 @@ static struct policy_checks compile_rules(struct arena *arena, const struct poli
     return checks;
 }
 
-/* What the API server checks too, for an offline review. */
-static void check_top(const struct policy *policy, struct findings *findings)
-{
-    struct path version_at = path_field(NULL, STR("apiVersion"));
-    struct path kind_at = path_field(NULL, STR("kind"));
-
-    if (!str_eq(policy->api_version, STR(STACK_GROUP "/" STACK_VERSION)))
-        finding_add(findings, RULE_SHAPE_KIND, CAUSE_VALUE_NOT_SUPPORTED, &version_at, STR(""),
-                    "'%.*s' is not " STACK_GROUP "/" STACK_VERSION,
-                    STR_ARG(finding_shown(findings, policy->api_version)));
-    if (!str_eq(policy->kind, policy_resource.kind))
-        finding_add(findings, RULE_SHAPE_KIND, CAUSE_VALUE_NOT_SUPPORTED, &kind_at, STR(""),
-                    "'%.*s' is not StackPolicy", STR_ARG(finding_shown(findings, policy->kind)));
-}
-
 const struct policy *policy_read(struct arena *arena, struct json object,
                                  struct problems *problems, struct policy_checks *ret_checks)
 {
@@ -76,11 +62,9 @@ const struct policy *policy_read(struct arena *arena, struct json object,
     struct path match = path_field(&at, STR("match"));
 
     findings.arena = arena;
-    policy->api_version = json_str(json_get(object, STR("apiVersion")));
-    policy->kind = json_str(json_get(object, STR("kind")));
     policy->spec_json = json_get(object, STR("spec"));
     kube_meta_read(object, &policy->meta);
-    check_top(policy, &findings);
+    top_check(object, &policy_resource, &fields_of_policy_spec, &findings);
     validate_metadata(&policy->meta, &findings);
     fields_decode(&findings, &fields_of_policy_spec, policy->spec_json, &policy->spec, &at);
     if (!policy->spec.action)

@@ -59,8 +59,6 @@ struct policy_spec {
 };
 
 struct policy {
-    struct str api_version;
-    struct str kind;
     struct kube_meta meta;
     struct policy_spec spec;
     struct json spec_json; /* as it came */

@@ -120,6 +120,15 @@ static bool all_denied(const struct policy_rule *rule)
     return rule->allow.count > 0;
 }
 
+/* --- a list without elements --- */
+
+static void check_filled(const struct looking *l, int row, const char *field, uint32_t count)
+{
+    if (STACK_GIVEN(l->check->rule, row) && !count)
+        blame(l, field, "is empty, so it asks for nothing",
+              "list values, or remove the field; presence: Forbidden asks that nothing is there");
+}
+
 /* --- what every Stack has --- */
 
 #define LEAST(targets)                                                                             \
@@ -185,6 +194,8 @@ void policy_never_check(const struct policy_check *check, const struct path *at,
 
     check_words_in(&l, "pattern", check->rule->pattern);
     check_words_in(&l, "notPattern", check->rule->not_pattern);
+    check_filled(&l, ROW_policy_rule_allow, "allow", check->rule->allow.count);
+    check_filled(&l, ROW_policy_rule_deny, "deny", check->rule->deny.count);
     if (all_denied(check->rule))
         blame(&l, "allow", "deny takes back all that is allowed, so nothing can keep the rule",
               "remove from one of the two what stands in both");

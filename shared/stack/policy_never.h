@@ -2,6 +2,7 @@
  * Internal to stack/.
  *
  *   a word, glob or pattern that is none of the words that the field takes
+ *   allow or deny without an element
  *   allow, where deny takes back all of it
  *   a pattern with a ${word}: only allow, deny and messages have those
  *   presence: Forbidden, or deny of anything, for what every Stack has

@@ -169,8 +169,6 @@ struct stack_spec {
 };
 
 struct stack {
-    struct str api_version;
-    struct str kind;
     struct kube_meta meta;
     struct stack_spec spec;
     struct json spec_json;   /* as it came */

@@ -103,6 +103,9 @@ static const struct {
       "!shape.type spec.charts[0].values.inline", "must be an object, not a list" },
     { "an unknown field with a near one", CHART(",\"dependson\":[]"),
       "!shape.unknown-field spec.charts[0].dependson", "there is no such field" },
+    { "one that belongs one level below",
+      "{\"targets\":{\"matchLabels\":{\"gpu\":\"true\"}}," CHARTS "}",
+      "!shape.unknown-field spec.targets.matchLabels", "there is no such field; put it under selector" },
     { "an unknown field with none", SPEC(",\"xyzzy\":1"), "!shape.unknown-field spec.xyzzy",
       "there is no such field" },
 };
@@ -158,18 +161,20 @@ static void values_arrive(void **state)
 }
 
 static const struct {
-    const char *says, *document, *found;
+    const char *says, *document, *found, *way_out;
 } tops[] = {
     { "not even an object", "[]",
-      "!shape.kind apiVersion; !shape.kind kind; !shape.required spec" },
+      "!shape.kind apiVersion; !shape.kind kind; !shape.required spec", NULL },
     { "a later version", "{\"apiVersion\":\"herd.suse.com/v2\",\"kind\":\"Stack\",\"spec\":" SPEC("") "}",
-      "!shape.kind apiVersion" },
+      "!shape.kind apiVersion", NULL },
     { "another kind", "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Heap\",\"spec\":" SPEC("") "}",
-      "!shape.kind kind" },
+      "!shape.kind kind", "write apiVersion: herd.suse.com/v1 and kind: Stack" },
     { "a field of spec at the top",
       "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"charts\":[],\"spec\":" SPEC("") "}",
-      "!shape.unknown-field charts" },
-    { "no spec", "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\"}", "!shape.required spec" },
+      "!shape.unknown-field charts", "put it under spec" },
+    { "a top that is nearly right", "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"Spec\":{},\"spec\":" SPEC("") "}",
+      "!shape.unknown-field Spec", "did you mean spec?" },
+    { "no spec", "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\"}", "!shape.required spec", NULL },
 };
 
 static void documents(void **state)
@@ -182,6 +187,8 @@ static void documents(void **state)
         stack_decode(arena, test_json(arena, str_of(tops[i].document)), &problems);
         problems_sort(&problems);
         rows_expect_str(tops[i].says, findings_text(arena, &problems), str_of(tops[i].found));
+        if (tops[i].way_out)
+            rows_expect_str(tops[i].says, problems.list.items[0].way_out, str_of(tops[i].way_out));
     }
 }
 

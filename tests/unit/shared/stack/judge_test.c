@@ -225,6 +225,24 @@ static void the_message(void **state)
                 verdict.message.at);
 }
 
+static void a_warning_that_is_too_long_keeps_its_way_out(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct verdict verdict = judge_json(
+        arena, document(arena, "",
+                        CHART("inference", ",\"values\":{\"inline\":{\"a-component-with-a-long-name\":{\"another-one-in\":{"
+                              "\"resources\":{\"limits\":{\"nvidia.com/gpu\":1}}}}}}")));
+    struct str line;
+
+    (void)state;
+    rows_expect_int("one warning", verdict.warnings.count, 1);
+    line = verdict.warnings.items[0];
+    rows_expect_int("as long as it may be", (int64_t)line.len, 256);
+    rows_expect("cut where it can be spared", str_find(line, STR("nvidia.com/gpu]: 'inference' needs"), 0) > 0, line.at);
+    rows_expect("and not at its end",
+                str_ends(line, STR("...; add a GPU operator to the Stack and to dependsOn, or see that the clusters have one")), line.at);
+}
+
 /* Control characters and terminal escapes of the author do not reach anybody's terminal. */
 static void foreign_text_is_shown_safely(void **state)
 {
@@ -246,6 +264,7 @@ static void foreign_text_is_shown_safely(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_warning_that_is_too_long_keeps_its_way_out),
         cmocka_unit_test(an_update_may_keep_what_was_wrong),
         cmocka_unit_test(metadata_may_change_on_any_stack),
         cmocka_unit_test(uncounted_faults_excuse_nothing),
