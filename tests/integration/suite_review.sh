@@ -264,6 +264,12 @@ ends 1 --test "$state/tests" --rule-severity graph.cycle=off -o junit
 says 'tests="1" failures="1" errors="0"'
 ends 1 --test "$state/tests" --rule-severity graph.cycle=off -o json
 is "$(jq -c '[.passed, .failed, .tests[0].suite]' <<<"$out")" '[0,1,"cycles"]'
+printf 'apiVersion: herd.suse.com/v1\nkind: StackTest\ntests: [{name: a, verdict: allowed, files: [none.yaml]}, {name: b}]\n' >"$state/odd-test.yaml"
+ends 1 --test "$state/odd-test.yaml"
+says ": failed: the StackTest itself"
+sed -i 's/, {name: b}//' "$state/odd-test.yaml"
+ends 1 --test "$state/odd-test.yaml"
+says "    cannot read $state/none.yaml: No such file or directory"
 ends 2 --test examples/accepted
 is "$err" "herd-webhook review: there is no StackTest in examples/accepted"
 ends 2 --test "$state/none"

@@ -246,7 +246,7 @@ struct case_result cases_broken(struct arena *arena, const struct object *object
 {
     struct case_result result = { .file = object->file,
                                   .at = object_place(object),
-                                  .name = STR("is in order"),
+                                  .name = STR("the StackTest itself"),
                                   .wrong = str_list_new(arena, 4) };
 
     if (problems->list.count)

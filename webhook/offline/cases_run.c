@@ -70,7 +70,7 @@ static struct policy_set *load_policies(struct running *r, const struct object *
     struct case_result result = { .file = object->file,
                                   .at = object_field_place(object, STR("policies")),
                                   .suite = suite,
-                                  .name = STR("has policies") };
+                                  .name = STR("its policies") };
     struct policy_set *policies = policies_load(r->arena, &files, &result.wrong);
 
     if (!policies)
@@ -88,7 +88,7 @@ static int load_inventory(struct running *r, const struct object *object, struct
     struct case_result result = { .file = object->file,
                                   .at = object_field_place(object, STR("inventory")),
                                   .suite = suite,
-                                  .name = STR("has an inventory") };
+                                  .name = STR("its inventory") };
 
     if (clusters_load(r->arena, &files, &config->clusters, &result.wrong) < 0) {
         add_result(r, result);
@@ -132,7 +132,7 @@ static void add_bad(struct running *r, const struct bad_document *bad)
     struct case_result result = { .file = bad->file,
                                   .at = bad->at,
                                   .suite = r->files->items[bad->file].name,
-                                  .name = STR("is YAML"),
+                                  .name = STR("the document"),
                                   .wrong = str_list_new(r->arena, 1) };
 
     str_list_push(&result.wrong, bad_document_sentence(r->arena, bad));
