@@ -29,6 +29,24 @@ static struct str as_text(enum field_kind kind)
                                   : STR("write it in quotes");
 }
 
+/* What makes of the value that stands there one of the kind that is wanted; "" = who knows. */
+static struct str as_kind(const struct findings *found, enum field_kind kind, struct json value,
+                          enum json_kind want)
+{
+    enum json_kind got = json_kind(value);
+
+    if (want == JSON_STRING && (got == JSON_BOOL || got == JSON_NUMBER))
+        return as_text(kind);
+    if (want == JSON_ARRAY && got == JSON_STRING)
+        return str_fmt(found->arena, "write a list: [%.*s]",
+                       STR_ARG(finding_shown(found, json_str(value))));
+    if (want == JSON_ARRAY && got == JSON_OBJECT)
+        return STR("write a list: begin each of its elements with '- '");
+    if (want == JSON_OBJECT && got == JSON_STRING)
+        return STR("write its fields below it, without quotes or '|'");
+    return STR("");
+}
+
 static bool is_kind(struct findings *found, const struct field *field, struct json value,
                     enum json_kind want, const struct path *at)
 {
@@ -36,11 +54,8 @@ static bool is_kind(struct findings *found, const struct field *field, struct js
 
     if (got == want)
         return true;
-
-    bool text = want == JSON_STRING && (got == JSON_BOOL || got == JSON_NUMBER);
-
     finding_add(found, RULE_SHAPE_TYPE, CAUSE_TYPE_INVALID, at,
-                text ? as_text(field->kind) : STR(""), "must be %s, not %s",
+                as_kind(found, field->kind, value, want), "must be %s, not %s",
                 field_kind_name(field->kind), kind_with_article(got));
     return false;
 }
