@@ -15,7 +15,7 @@ enum { FIRST_READ = 64 * 1024 };
 struct gathering {
     struct arena *arena;
     struct input_files files;
-    struct map *names; /* of files that are there already */
+    struct map *names; /* of files that are there already: their numbers */
     size_t bytes;      /* of all */
 };
 
@@ -59,11 +59,17 @@ static int read_standard_input(struct arena *arena, struct str *ret_bytes, struc
 static void add_file(struct gathering *g, struct str name, bool found)
 {
     bool standard = str_eq(name, STR("-"));
+    uint32_t *number = map_get(g->names, name);
     struct str bytes;
     struct error err;
 
-    if (!map_put(g->names, name, g))
+    if (number) {
+        g->files.items[*number].found &= found;
         return;
+    }
+    number = arena_new(g->arena, uint32_t);
+    *number = g->files.count;
+    map_put(g->names, name, number);
     if (g->files.count >= LIMIT_OFFLINE_FILES || g->bytes > LIMIT_OFFLINE_INPUT) {
         fail(g, name, "is one too many: review less at a time");
         return;
