@@ -9,10 +9,21 @@
 #include "stack/finding.h"
 #include "stack/graph.h"
 
+static inline bool is_word_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '-' || c == '_';
+}
+
 /* Of a Stack or a StackPolicy. */
 void validate_metadata(const struct kube_meta *meta, struct findings *findings);
 void validate_shape(const struct stack *stack, const struct facts *facts,
                     struct findings *findings);
+/* One chart of it, which stands at `at`. */
+void validate_chart(const struct chart *chart, const struct facts *facts, const struct path *at,
+                    struct findings *findings);
+/* The member "version" of what stands at `up`. */
+void validate_version(struct str version, const struct path *up, struct findings *findings);
 /* Gives the graph of the charts, linked: GPU rules walk it. */
 struct graph *validate_graph(const struct stack *stack, struct findings *findings);
 void validate_stacks(const struct stack *stack, const struct facts *facts,
