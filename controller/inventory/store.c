@@ -141,7 +141,7 @@ static void end_write(struct write *write, const struct kube_answer *answer)
                         answer->retry_after_ms);
 }
 
-static void on_applied(void *context, const struct kube_answer *answer)
+static void on_replaced(void *context, const struct kube_answer *answer)
 {
     struct write *write = context;
 
@@ -165,25 +165,28 @@ static void send(struct write *write, const struct kube_request *request, kube_d
     write->call = kube_client_call(write->store->options.api, request, then, write);
 }
 
-static void apply_status(struct write *write)
+/* All of it in place of all that is there: of what others wrote nothing is to stay. */
+static void replace_status(struct write *write)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct strbuf body = strbuf_new(arena, write->status_len + 128);
     struct json_writer w = json_writer(&body);
 
+    json_open_array(&w);
     json_open_object(&w);
-    put_head(&w, id_of(write));
-    json_field_raw(&w, "status", str_make(write->status, write->status_len));
+    json_field_str(&w, "op", STR("add"));
+    json_field_str(&w, "path", STR("/status"));
+    json_field_raw(&w, "value", str_make(write->status, write->status_len));
     json_close_object(&w);
+    json_close_array(&w);
     send(write, &(struct kube_request){ .verb = KUBE_PATCH,
                                         .resource = inventory_resource,
                                         .name = id_of(write),
                                         .sub_resource = STR("status"),
-                                        .patch_type = KUBE_PATCH_APPLY,
+                                        .patch_type = KUBE_PATCH_JSON,
                                         .field_manager = FIELD_MANAGER,
-                                        .force = true,
                                         .body = strbuf_str(&body) },
-         on_applied);
+         on_replaced);
 }
 
 static void on_created(void *context, const struct kube_answer *answer)
@@ -191,7 +194,7 @@ static void on_created(void *context, const struct kube_answer *answer)
     struct write *write = context;
 
     if (answer->error.code == ERROR_NONE || answer->error.code == ERROR_ALREADY_EXISTS)
-        apply_status(write);
+        replace_status(write);
     else
         end_write(write, answer);
 }
@@ -228,7 +231,7 @@ void inventory_store_write(struct inventory_store *store, struct str id, struct 
     struct write *write = write_new(store, id, status);
 
     if (stored_object(store, id))
-        apply_status(write);
+        replace_status(write);
     else
         create_object(write);
 }

@@ -296,36 +296,37 @@ static void put_members(struct json_writer *w, struct arena *arena,
         json_field_int(w, "promisesOmitted", inventory->promises_omitted);
 }
 
-static struct str members_of(struct arena *arena, const struct inventory *inventory)
+static struct str written(struct arena *arena, const struct inventory *inventory,
+                          const struct kube_conditions *conditions, int64_t observed_ms)
 {
-    struct strbuf out = strbuf_new(arena, 512);
+    struct strbuf out = strbuf_new(arena, 1024);
     struct json_writer w = json_writer(&out);
 
     json_open_object(&w);
     put_members(&w, arena, inventory);
+    json_field_str(&w, "observedAt", time_rfc3339(arena, observed_ms));
+    json_put_key(&w, STR("conditions"));
+    kube_conditions_write(conditions, &w);
     json_close_object(&w);
     return strbuf_str(&out);
 }
 
-static bool is_same(struct arena *arena, const struct inventory *a, const struct inventory *b)
+/* What is in the future was written by nobody who looked. */
+static bool has_been(int64_t wall_ms, int64_t now_ms)
 {
-    return a->known == b->known && str_eq(a->reason, b->reason) &&
-           str_eq(a->message, b->message) && str_eq(members_of(arena, a), members_of(arena, b));
+    return wall_ms > 0 && wall_ms <= now_ms;
 }
 
-static struct inventory status_read(struct arena *arena, struct json status);
-
-struct str inventory_status(struct arena *arena, const struct inventory *inventory,
-                            struct json before, int64_t now_ms)
+/* Observed alone, since when it is as it is by what stood there. */
+static struct kube_conditions conditions_of(struct arena *arena, const struct inventory *inventory,
+                                            struct json before, int64_t now_ms)
 {
-    struct kube_conditions conditions =
-        kube_conditions_read(arena, json_get(before, STR("conditions")));
-    struct inventory was = status_read(arena, before);
-    struct strbuf out = strbuf_new(arena, 1024);
-    struct json_writer w = json_writer(&out);
+    struct kube_conditions held = kube_conditions_read(arena, json_get(before, STR("conditions")));
+    const struct kube_condition *observed = kube_condition_find(&held, STR(CONDITION_OBSERVED));
+    struct kube_conditions conditions = kube_conditions_new(arena, 1);
 
-    if (json_is(before, JSON_OBJECT) && is_same(arena, inventory, &was))
-        return STR("");
+    if (observed && has_been(observed->last_transition_ms, now_ms))
+        kube_conditions_push(&conditions, *observed);
     kube_condition_set(&conditions,
                        (struct kube_condition){
                            .type = STR(CONDITION_OBSERVED),
@@ -334,13 +335,35 @@ struct str inventory_status(struct arena *arena, const struct inventory *invento
                            .message = inventory->message,
                        },
                        now_ms);
-    json_open_object(&w);
-    put_members(&w, arena, inventory);
-    json_field_str(&w, "observedAt", time_rfc3339(arena, now_ms));
-    json_put_key(&w, STR("conditions"));
-    kube_conditions_write(&conditions, &w);
-    json_close_object(&w);
-    return strbuf_str(&out);
+    return conditions;
+}
+
+/* What would be written with the time that stands there is what stands there: nothing changed,
+ * whoever wrote it. */
+static bool stands(struct arena *arena, const struct inventory *inventory,
+                   const struct kube_conditions *conditions, struct json before, int64_t now_ms)
+{
+    int64_t observed_ms = 0;
+    struct json read;
+    struct error ignored;
+
+    if (time_parse_rfc3339(json_str(json_get(before, STR("observedAt"))), &observed_ms,
+                           &ignored) < 0 ||
+        !has_been(observed_ms, now_ms))
+        return false;
+    return json_read(arena, written(arena, inventory, conditions, observed_ms),
+                     &json_limits_default, &read, &ignored) == 0 &&
+           json_equal(read, before);
+}
+
+struct str inventory_status(struct arena *arena, const struct inventory *inventory,
+                            struct json before, int64_t now_ms)
+{
+    struct kube_conditions conditions = conditions_of(arena, inventory, before, now_ms);
+
+    if (stands(arena, inventory, &conditions, before, now_ms))
+        return STR("");
+    return written(arena, inventory, &conditions, now_ms);
 }
 
 void inventory_keep(struct json object, struct strbuf *kept)

@@ -70,8 +70,9 @@ const struct inventory_figures *inventory_find(const struct inventory *inventory
 int64_t inventory_promised_to(const struct inventory *inventory, struct str stack,
                               struct str resource);
 
-/* The status as JSON if it differs in anything from `before` (a status, or absent), else "".
- * `now_ms` (wall) is what it says of when. Equal inventories give equal bytes. */
+/* The status as JSON if anything else stands in `before` (a status, or absent), whoever wrote it,
+ * else "". `now_ms` (wall) is what it says of when; of times that stand there only such that can
+ * not be are something else. Equal inventories give equal bytes. */
 struct str inventory_status(struct arena *arena, const struct inventory *inventory,
                             struct json before, int64_t now_ms);
 /* What informers keep of a ClusterInventory: an object with its status alone. */

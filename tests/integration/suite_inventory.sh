@@ -108,8 +108,16 @@ eventually field_is clusterinventory/c-m-gpu02 '{.status.promisedGpus}' 0
 is "$(versions)" "$before"
 
 row "what somebody else writes into one is set right, and one that is deleted comes back"
-ok k patch clusterinventory c-m-gpu02 --subresource=status --type=merge -p '{"status":{"gpus":99,"nodes":99}}'
+intrude() { ok k patch clusterinventory "$1" --subresource=status --type=merge --field-manager=stranger -p "{\"status\":$2}"; }
+intrude c-m-gpu02 '{"gpus":99,"nodes":99}'
 eventually field_is clusterinventory/c-m-gpu02 '{.status.nodes}' 2
+intrude c-m-gpu02 '{"gpus":99,"promisedGpus":99,"observedAt":"2199-01-01T00:00:00Z"}'
+eventually field_is clusterinventory/c-m-gpu02 '{.status.gpus} {.status.promisedGpus}' "8 0"
+out=$(inventory c-m-gpu02 observedAt)
+says_not 2199
+# Nor does anything stay that it would not write itself.
+intrude c-m-edge-01 '{"gpus":99,"labels":{"intruded":"yes"}}'
+eventually field_is clusterinventory/c-m-edge-01 '{.status.gpus}{.status.labels.intruded}' ""
 ok k delete clusterinventory c-m-gpu02
 eventually field_is clusterinventory/c-m-gpu02 '{.status.gpus}' 8
 

@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "stack/inventory.h"
 #include "support/stack_builder.h"
+#include "text/json_write.h"
 
 #define NODE(ready, spec, allocatable)                                                                  \
     "{\"spec\":{" spec "},\"status\":{\"allocatable\":{" allocatable "},\"conditions\":["                 \
@@ -120,6 +121,83 @@ static void nothing_is_written_when_nothing_changed(void **state)
     rows_expect("the first time", inventory_status(arena, &inventory, absent(), 0).len > 0, "is written");
 }
 
+/* The status with another `value` of one member, last of all; NULL: without it. */
+static struct json with(struct arena *arena, struct json status, const char *member, const char *value)
+{
+    struct json_iter it = json_iter(status);
+    struct strbuf out = strbuf_new(arena, 512);
+    struct json_writer w = json_writer(&out);
+
+    json_open_object(&w);
+    while (json_next(&it))
+        if (!str_eq(it.key, str_of(member))) {
+            json_put_key(&w, it.key);
+            json_put_raw(&w, json_raw(it.value));
+        }
+    if (value) {
+        json_put_key(&w, str_of(member));
+        json_put_raw(&w, str_of(value));
+    }
+    json_close_object(&w);
+    return test_json(arena, strbuf_str(&out));
+}
+
+/* Whatever another writes into it: then it is written as if that had never been there. */
+static void what_others_write_is_set_right(void **state)
+{
+    static const struct {
+        const char *member, *value; /* NULL: it was taken away */
+        bool unknown;
+    } rows[] = {
+        { "displayName", "\"x\"", false },
+        { "ready", "false", false },
+        { "labels", "{\"env\":\"prod\",\"gpu\":\"true\",\"more\":\"x\"}", false },
+        { "labels", NULL, false },
+        { "nodes", "1000", false },
+        { "nodes", "1000", true },
+        { "readyNodes", NULL, false },
+        { "gpus", "1000", false },
+        { "gpus", "1000", true },
+        { "gpus", NULL, false },
+        { "promisedGpus", "0", false },
+        { "resources", "[]", false },
+        { "resources", "[{\"name\":\"nvidia.com/gpu\",\"promised\":2,\"allocatable\":8}]", true },
+        { "promises", "[{\"stack\":\"a/x\",\"resources\":{\"nvidia.com/gpu\":2}},{\"stack\":\"\",\"resources\":{}}]", false },
+        { "promisesOmitted", "0", false },
+        { "observedAt", NULL, false },
+        { "observedAt", "\"today\"", false },
+        { "observedAt", "\"2199-01-01T00:00:00Z\"", false },
+        { "conditions", NULL, false },
+        { "conditions", "[{\"type\":\"Observed\",\"status\":\"True\",\"lastTransitionTime\":\"1970-01-01T00:00:01Z\","
+          "\"reason\":\"NodesRead\",\"message\":\"the nodes were read\",\"observedGeneration\":7}]", false },
+        { "conditions", "[{\"type\":\"Observed\",\"status\":\"True\",\"lastTransitionTime\":\"1970-01-01T00:00:01Z\","
+          "\"reason\":\"NodesRead\",\"message\":\"the nodes were read\"},{\"type\":\"Fine\",\"status\":\"True\"}]", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct inventory inventory = an_inventory(arena, "ro nvidia.com/gpu=8", "a/x nvidia.com/gpu=2");
+        struct json written, found;
+
+        if (rows[i].unknown) {
+            inventory.known = false;
+            inventory.reason = STR("Disconnected");
+        }
+        written = test_json(arena, inventory_status(arena, &inventory, absent(), 1000));
+        found = with(arena, written, rows[i].member, rows[i].value);
+
+        struct str again = inventory_status(arena, &inventory, found, 9000);
+
+        rows_expect(rows[i].member, again.len > 0, "is noticed");
+        if (!str_eq(str_of(rows[i].member), STR("conditions")))
+            rows_expect_str(rows[i].member, again,
+                            json_raw(with(arena, with(arena, written, "observedAt", "\"1970-01-01T00:00:09Z\""),
+                                          "conditions", str_z(arena, json_raw(json_get(written, STR("conditions")))))));
+        rows_expect_str(rows[i].member, inventory_status(arena, &inventory, test_json(arena, again), 9000), STR(""));
+    }
+}
+
 static void what_is_read_is_what_was_written(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -198,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_status_is_written_whole),
         cmocka_unit_test(unknown_is_never_zero),
         cmocka_unit_test(nothing_is_written_when_nothing_changed),
+        cmocka_unit_test(what_others_write_is_set_right),
         cmocka_unit_test(what_is_read_is_what_was_written),
         cmocka_unit_test(foreign_bytes_are_read_as_far_as_they_make_sense),
         cmocka_unit_test(a_long_list_is_cut_and_counted),
