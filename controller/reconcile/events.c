@@ -175,7 +175,8 @@ static void tell_hold(struct arena *arena, struct kube_events *events, struct ku
 {
     static const enum reason holds[] = { REASON_WAITING_FOR_STACK, REASON_STACK_CYCLE,
                                          REASON_CLUSTER_NOT_FOUND, REASON_NO_CLUSTERS,
-                                         REASON_PAUSED, REASON_NOT_ADMITTED };
+                                         REASON_PAUSED, REASON_DELETION_PAUSED,
+                                         REASON_NOT_ADMITTED };
     const struct kube_condition *was = kube_condition_find(&before->conditions, STR("Ready"));
     const struct kube_condition *is = kube_condition_find(&after->conditions, STR("Ready"));
 

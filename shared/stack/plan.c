@@ -252,13 +252,13 @@ static void finish(struct planner *p, struct plan *plan)
     if (p->wake_at != INT64_MAX)
         plan->wake_after_ms =
             p->wake_at > p->observed->now_ms ? p->wake_at - p->observed->now_ms : 1;
-    if (p->hold_reason.len && (plan->deployed + plan->missing < plan->wanted || plan->unwanted ||
-                               p->deleting || p->stack->spec.paused))
+    if (p->deleting && !holds_something(p, plan)) {
+        plan->torn_down = true;
+        act_on_stack(plan, ACTION_REMOVE_FINALIZER);
+    } else if (p->hold_reason.len && (plan->deployed + plan->missing < plan->wanted ||
+                                      plan->unwanted || p->deleting || p->stack->spec.paused)) {
         tell_hold(p, plan);
-    if (!p->deleting || plan->holds || holds_something(p, plan))
-        return;
-    plan->torn_down = true;
-    act_on_stack(plan, ACTION_REMOVE_FINALIZER);
+    }
 }
 
 static struct planner planner_of(struct arena *arena, const struct stack *stack,

@@ -1,6 +1,7 @@
 /* plan_hold.c: why nothing may be asked for although everything can be looked at: the Stack is
  * paused, or waits for other Stacks. Stacks that wait for one another wait for ever; each of them
- * finds the circle by what the others wait for, and says so instead. */
+ * finds the circle by what the others wait for, and says so instead. A pause keeps a Stack that is
+ * deleted only while something of it is left, and it is help that it waits for then. */
 #include "stack/plan_parts.h"
 
 /* The Stacks that are not ready, and this one as the first of them, as a graph. */
@@ -64,8 +65,12 @@ void plan_find_hold(struct planner *p)
     struct strbuf names = strbuf_new(p->arena, 64);
 
     if (p->stack->spec.paused) {
-        p->hold_reason = REASON(PAUSED);
-        p->hold_message = STR("the Stack is paused; set spec.paused to false to go on");
+        p->stalled = p->deleting;
+        p->hold_reason = p->deleting ? REASON(DELETION_PAUSED) : REASON(PAUSED);
+        p->hold_message = p->deleting
+                              ? STR("the Stack is being deleted, but it is paused, so its releases "
+                                    "stay; set spec.paused to false to remove them")
+                              : STR("the Stack is paused; set spec.paused to false to go on");
         return;
     }
     for (uint32_t i = 0; i < others->count && !p->deleting; i++)

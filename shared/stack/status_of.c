@@ -18,7 +18,7 @@ struct view {
     bool deleting;
     struct str doubt; /* of the receipt */
     bool terminal; /* something will not mend itself, */
-    bool stuck;    /* or is not known to, and the Stack only waits for it to go */
+    bool stuck;    /* or holds a deletion, and is not known to end */
     bool only_unknown; /* all that is not deployed is out of sight */
     struct str terminal_reason, terminal_message;
 };
@@ -44,7 +44,8 @@ static void look_for_terminal(struct view *v)
 
     v->only_unknown = plan->releases.count > 0 && !plan->missing;
     if (plan->holds && plan->stalled) {
-        v->terminal = true;
+        v->terminal = !v->deleting;
+        v->stuck = v->deleting;
         v->terminal_reason = plan->reason;
         v->terminal_message = plan->message;
     }

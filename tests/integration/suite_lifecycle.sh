@@ -133,3 +133,35 @@ for cluster in c-m-gpu01 c-m-gpu02; do
   ok down "$cluster" get apps.catalog.cattle.io -A -o name
   is "$out" ""
 done
+
+# small PAUSED: a Stack of one chart on one cluster.
+small() {
+  cat <<YAML
+apiVersion: herd.suse.com/v1
+kind: Stack
+metadata: {name: small, namespace: default}
+spec:
+  paused: $1
+  targets: {clusterIds: [c-m-gpu01]}
+  charts: [{name: qdrant, repo: https://qdrant.github.io/qdrant-helm, version: 0.7.4}]
+YAML
+}
+stalled() { field_is stack/small '{.status.conditions[?(@.type=="Stalled")].status} {.status.conditions[?(@.type=="Stalled")].reason}' "$1"; }
+warned() { [ "$(k get events --field-selector involvedObject.name=small,reason=DeletionPaused -o 'jsonpath={.items[*].type}')" = Warning ]; }
+
+row "a paused Stack that deployed nothing goes when it is deleted"
+ok k apply -f <(small true)
+eventually field_has stack/small '{.status.message}' paused
+ok k delete stack small --timeout="${deadline_s}s"
+
+row "one that did says that it waits for the pause to end, and goes then"
+ok k apply -f <(small false)
+ok k wait --for=condition=Ready stack/small --timeout="${deadline_s}s"
+ok k apply -f <(small true)
+ok k delete stack small --wait=false
+eventually stalled "True DeletionPaused"
+eventually field_has stack/small '{.status.message}' "set spec.paused to false"
+eventually warned
+ok k patch stack small --type=merge -p '{"spec":{"paused":false}}'
+ok k wait --for=delete stack/small --timeout="${deadline_s}s"
+eventually app_gone c-m-gpu01 qdrant qdrant

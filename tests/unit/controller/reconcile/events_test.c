@@ -182,6 +182,12 @@ static void what_holds_the_stack_is_told(void **state)
     hold(&after, "StackCycle", "a -> b -> a");
     events = stack_events(arena, verdict.stack, STR("7"), &before, &after);
     rows_expect_str("that it waits for ever", text_of(arena, &events), STR("!StackCycle(a -> b -> a)"));
+    before = after;
+    after.conditions = kube_conditions_new(arena, 1);
+    hold(&after, "DeletionPaused", "set spec.paused to false");
+    events = stack_events(arena, verdict.stack, STR("7"), &before, &after);
+    rows_expect_str("that a pause keeps what is to go", text_of(arena, &events),
+                    STR("!DeletionPaused(set spec.paused to false)"));
 }
 
 static void kept_stacks(void **state)

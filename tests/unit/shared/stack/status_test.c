@@ -50,6 +50,8 @@ static void says_phase_and_conditions(void **state)
           "False/OperationStuck", "True/OperationStuck", "False/NotStalled" },
         { "paused and deployed", "\"paused\":true", "cluster a; app db@a deployed 1; plan",
           "True/Valid", "True/DeploymentSucceeded", "False/Settled", "False/NotStalled" },
+        { "paused and deleted", "\"paused\":true", "cluster a; app db@a deployed 1; plan; delete; plan",
+          "True/Valid", "False/DeletionPaused", "False/Stalled", "True/DeletionPaused" },
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
