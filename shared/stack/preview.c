@@ -8,7 +8,8 @@
 #include "stack/preview_parts.h"
 
 /* How many names of a list are told. */
-enum { SHORT_CLUSTERS = 3, FULL_CLUSTERS = 8, SHORT_CHARTS = 4, FULL_CHARTS = 6, WAVES_TOLD = 6 };
+enum { SHORT_CLUSTERS = 3, FULL_CLUSTERS = 8 };
+enum { SHORT_CHARTS = 4, FULL_CHARTS = 6, MOVED_CHARTS = 2, WAVES_TOLD = 6 };
 
 struct telling {
     struct preview *p;
@@ -107,18 +108,25 @@ static void tell_clusters(struct telling *t)
 
 static void put_change(struct telling *t, struct strbuf *line, const struct preview_change *change)
 {
-    static const char *const verbs[] = {
-        [PREVIEW_UNINSTALL] = "uninstalls",
-        [PREVIEW_UPGRADE] = "upgrades",
-        [PREVIEW_INSTALL] = "installs",
+    static const struct {
+        const char *verb, *where, *after;
+        uint32_t short_charts, full_charts;
+    } kinds[] = {
+        [PREVIEW_UNINSTALL] = { "uninstalls", "from", "", SHORT_CHARTS, FULL_CHARTS },
+        [PREVIEW_MOVE] = { "moves", "on", " (uninstalled there, then installed anew)", MOVED_CHARTS,
+                           MOVED_CHARTS },
+        [PREVIEW_UPGRADE] = { "upgrades", "on", "", SHORT_CHARTS, FULL_CHARTS },
+        [PREVIEW_INSTALL] = { "installs", "on", "", SHORT_CHARTS, FULL_CHARTS },
     };
+    enum preview_kind kind = change->kind;
 
-    strbuf_fmt(line, "%s ", verbs[change->kind]);
-    put_names(line, &change->charts, t->full ? FULL_CHARTS : SHORT_CHARTS);
+    strbuf_fmt(line, "%s ", kinds[kind].verb);
+    put_names(line, &change->charts, t->full ? kinds[kind].full_charts : kinds[kind].short_charts);
     if (change->clusters.count) {
-        strbuf_put(line, change->kind == PREVIEW_UNINSTALL ? STR(" from ") : STR(" on "));
+        strbuf_fmt(line, " %s ", kinds[kind].where);
         put_clusters(t, line, &change->clusters);
     }
+    strbuf_put(line, str_of(kinds[kind].after));
 }
 
 static void tell_charts(struct telling *t)

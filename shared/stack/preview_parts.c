@@ -2,7 +2,7 @@
  *
  * Clusters to which the same overrides apply, before and now, are one group; charts are compared
  * once for each group. A release is known by its namespace and name, as on the cluster: a chart
- * that was renamed is still it, and one whose release was renamed goes and comes anew. */
+ * that was renamed is still it, and one whose release was renamed goes and comes anew: it moves. */
 #include "stack/preview_parts.h"
 
 #include "base/limits.h"
@@ -189,6 +189,14 @@ static void put_reason(struct strbuf *text, uint32_t *count, bool is_so, const c
         strbuf_fmt(text, "%s%s", (*count)++ ? ", " : " (", reason);
 }
 
+static void put_versions(struct strbuf *text, struct arena *arena, const struct side *old,
+                         const struct side *new)
+{
+    if (!str_eq(old->version, new->version))
+        strbuf_fmt(text, " %.*s ->", STR_ARG(shown(arena, old->version)));
+    strbuf_fmt(text, " %.*s", STR_ARG(shown(arena, new->version)));
+}
+
 /* "qdrant 0.7.4 -> 0.8.0 (values)", by all that makes another release (release.h); "" if none. */
 static struct str upgrade_text(struct arena *arena, const struct side *old, const struct side *new)
 {
@@ -198,8 +206,7 @@ static struct str upgrade_text(struct arena *arena, const struct side *old, cons
 
     strbuf_put(&text, shown(arena, new->chart->name));
     if (version)
-        strbuf_fmt(&text, " %.*s -> %.*s", STR_ARG(shown(arena, old->version)),
-                   STR_ARG(shown(arena, new->version)));
+        put_versions(&text, arena, old, new);
     put_reason(&text, &reasons, !same_values(old, new), "values");
     put_reason(&text, &reasons,
                !str_eq(release_repo_url(old->chart->repo), release_repo_url(new->chart->repo)),
@@ -227,6 +234,8 @@ struct comparison {
     struct preview *p;
     struct map *old_charts; /* by release */
     struct map *new_charts;
+    struct map *old_names; /* and by name, those whose release is no chart's any more */
+    struct map *new_names; /* or was none's before */
     struct map *numbers; /* kind and text -> row + 1 */
     struct rows rows;
 };
@@ -264,6 +273,65 @@ static struct map *charts_by_release(struct arena *arena, const struct stack *st
     return charts;
 }
 
+/* Those of `charts` whose release is in `others` not. */
+static struct map *alone_by_name(struct arena *arena, const struct stack *stack,
+                                 const struct map *others)
+{
+    uint32_t count = stack ? stack->spec.charts.count : 0;
+    struct map *charts = map_new(arena, count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct chart *chart = &stack->spec.charts.items[i];
+
+        if (!map_get(others, release_of(arena, chart)))
+            map_put(charts, chart->name, chart);
+    }
+    return charts;
+}
+
+/* What was there by that name, under a release that is no more. */
+static struct side former_side(const struct comparison *c, const struct chart *chart,
+                               const struct group *group)
+{
+    const struct chart *former = map_get(c->old_names, chart->name);
+
+    if (!group->old || !former || map_get(c->new_names, chart->name) != chart)
+        return (struct side){ .there = false };
+    return side_of(c->p->old, former, &group->before);
+}
+
+/* "qdrant 0.7.4 from one/qdrant to two/qdrant" */
+static struct str move_text(struct arena *arena, const struct side *old, const struct side *new)
+{
+    struct strbuf text = strbuf_new(arena, 64);
+
+    strbuf_put(&text, shown(arena, new->chart->name));
+    put_versions(&text, arena, old, new);
+    strbuf_fmt(&text, " from %.*s to %.*s", STR_ARG(shown(arena, release_of(arena, old->chart))),
+               STR_ARG(shown(arena, release_of(arena, new->chart))));
+    return strbuf_str(&text);
+}
+
+/* It was not there under this release. */
+static void compare_new(struct comparison *c, uint32_t chart, const struct side *new,
+                        uint32_t number, const struct group *group)
+{
+    struct arena *arena = c->p->arena;
+    struct side former = former_side(c, new->chart, group);
+    struct strbuf text = strbuf_new(arena, 64);
+
+    if (former.there) {
+        strbuf_put(&text, move_text(arena, &former, new));
+    } else {
+        strbuf_put(&text, shown(arena, new->chart->name));
+        put_versions(&text, arena, new, new);
+    }
+    if (c->p->chosen->contested[chart])
+        strbuf_lit(&text, " (if its release is free)");
+    c->p->chart_changes[chart] = true;
+    note(c, former.there ? PREVIEW_MOVE : PREVIEW_INSTALL, strbuf_str(&text), number, group);
+}
+
 static void compare_chart(struct comparison *c, uint32_t chart, uint32_t number,
                           const struct group *group)
 {
@@ -282,12 +350,7 @@ static void compare_chart(struct comparison *c, uint32_t chart, uint32_t number,
         return;
     }
     if (!old.there) {
-        c->p->chart_changes[chart] = true;
-        note(c, PREVIEW_INSTALL,
-             str_fmt(arena, "%.*s %.*s%s", STR_ARG(shown(arena, new.chart->name)),
-                     STR_ARG(shown(arena, new.version)),
-                     c->p->chosen->contested[chart] ? " (if its release is free)" : ""),
-             number, group);
+        compare_new(c, chart, &new, number, group);
         return;
     }
     upgrade = upgrade_text(arena, &old, &new);
@@ -295,6 +358,15 @@ static void compare_chart(struct comparison *c, uint32_t chart, uint32_t number,
         c->p->chart_changes[chart] = true;
         note(c, PREVIEW_UPGRADE, upgrade, number, group);
     }
+}
+
+/* It comes anew under another release. */
+static bool comes_anew(const struct comparison *c, const struct chart *old,
+                       const struct group *group)
+{
+    const struct chart *new = map_get(c->new_names, old->name);
+
+    return new && side_of(c->p->stack, new, &group->after).there;
 }
 
 static void compare_gone(struct comparison *c, uint32_t number, const struct group *group)
@@ -305,7 +377,7 @@ static void compare_gone(struct comparison *c, uint32_t number, const struct gro
         const struct chart *chart = &old->spec.charts.items[i];
 
         if (!map_get(c->new_charts, release_of(c->p->arena, chart)) &&
-            side_of(old, chart, &group->before).there)
+            side_of(old, chart, &group->before).there && !comes_anew(c, chart, group))
             note(c, PREVIEW_UNINSTALL, shown(c->p->arena, chart->name), number, group);
     }
 }
@@ -374,8 +446,14 @@ struct preview preview_of(struct arena *arena, const struct stack *stack,
     choose(&p, old ? chosen_of(arena, old, facts) : NULL, chosen);
 
     struct groups groups = group_clusters(&p);
-    struct comparison c = { &p, charts_by_release(arena, old), charts_by_release(arena, stack),
-                            map_new(arena, charts), rows_new(arena, charts) };
+    struct comparison c = { .p = &p,
+                            .old_charts = charts_by_release(arena, old),
+                            .new_charts = charts_by_release(arena, stack),
+                            .numbers = map_new(arena, charts),
+                            .rows = rows_new(arena, charts) };
+
+    c.old_names = alone_by_name(arena, old, c.new_charts);
+    c.new_names = alone_by_name(arena, stack, c.old_charts);
 
     p.too_much = steps_of(&p, &groups) > LIMIT_PREVIEW_STEPS;
     for (uint32_t i = 0; i < groups.count && !p.too_much; i++) {

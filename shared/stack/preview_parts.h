@@ -14,8 +14,15 @@ struct preview_cluster {
 };
 LIST_DEFINE(preview_clusters, struct preview_cluster)
 
-/* What goes comes first: it is what one would regret. */
-enum preview_kind { PREVIEW_UNINSTALL, PREVIEW_UPGRADE, PREVIEW_INSTALL, PREVIEW_KIND_COUNT };
+/* What goes comes first: it is what one would regret. A chart whose release is another one now goes
+ * and comes anew: it moves. */
+enum preview_kind {
+    PREVIEW_UNINSTALL,
+    PREVIEW_MOVE,
+    PREVIEW_UPGRADE,
+    PREVIEW_INSTALL,
+    PREVIEW_KIND_COUNT
+};
 
 /* What happens alike on the same clusters. */
 struct preview_change {
