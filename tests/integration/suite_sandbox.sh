@@ -64,7 +64,7 @@ metric_is() { [ "$(metric "$1")" = "$2" ]; }
 
 start_api
 ok k apply -f manifests/crds/
-ok k wait --for=condition=Established crd/stacks.herd.suse.com crd/stackpolicies.herd.suse.com --timeout=30s
+until_established crd/stacks.herd.suse.com crd/stackpolicies.herd.suse.com
 ok "$bin/herd-devca" --folder "$state/certs"
 for shape in "small create" "rag update" "large first" "cycle create"; do
   "$bin/bench-payload" $shape <examples/accepted/rag-inference-platform.yaml >"$state/${shape% *}.json"
