@@ -146,7 +146,7 @@ static struct entry *entry_of(struct accesses *accesses, struct str id)
 
 static struct access_found busy(const struct accesses *accesses)
 {
-    return (struct access_found){ ACCESS_UNKNOWN, STR("many such questions are under way"),
+    return (struct access_found){ ACCESS_UNKNOWN, STR("many such questions come first"),
                                   now_ms(accesses) + BUSY_MS };
 }
 
