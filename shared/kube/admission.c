@@ -13,7 +13,7 @@ enum { WARNINGS_BYTES_ALL = 4096, WARNING_COUNT_BYTES = 64 };
 /* False if there is no room. */
 static bool add_line(struct admission_answer *answer, struct arena *arena, struct str text)
 {
-    struct str line = str_shown(arena, text, ADMISSION_WARNING_BYTES - 3);
+    struct str line = str_shown(arena, text, ADMISSION_WARNING_BYTES);
 
     if (!answer->warnings.arena)
         answer->warnings.arena = arena;

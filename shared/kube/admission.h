@@ -53,10 +53,11 @@ struct admission_answer {
     uint32_t warnings_left_out;    /* and of those that the last one stands for */
 };
 
-enum { ADMISSION_WARNING_BYTES = 256 };
+enum { ADMISSION_WARNING_BYTES = 253 };
 
-/* Add a warning: control characters escaped, cut at ADMISSION_WARNING_BYTES; the API server drops
- * what exceeds 4096 bytes in all, so beyond that one last warning counts the rest. */
+/* Add a warning: control characters escaped, and beyond ADMISSION_WARNING_BYTES cut with "...",
+ * which makes 256; the API server drops what exceeds 4096 bytes in all, so beyond that one last
+ * warning counts the rest. */
 void admission_warn(struct admission_answer *answer, struct arena *arena, struct str text);
 
 /* Add what is good to know, too, behind all warnings: as much as there is room for; the rest is

@@ -2,6 +2,7 @@
  * keep. */
 #include "support/rows.h"
 
+#include "kube/admission.h"
 #include "stack/release.h"
 #include "support/stack_builder.h"
 
@@ -230,14 +231,14 @@ static void a_warning_that_is_too_long_keeps_its_way_out(void **state)
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct verdict verdict = judge_json(
         arena, document(arena, "",
-                        CHART("inference", ",\"values\":{\"inline\":{\"a-component-with-a-long-name\":{\"another-one-in\":{"
+                        CHART("inference", ",\"values\":{\"inline\":{\"a-component-with-a-long-name\":{\"another-one\":{"
                               "\"resources\":{\"limits\":{\"nvidia.com/gpu\":1}}}}}}")));
     struct str line;
 
     (void)state;
     rows_expect_int("one warning", verdict.warnings.count, 1);
     line = verdict.warnings.items[0];
-    rows_expect_int("as long as it may be", (int64_t)line.len, 256);
+    rows_expect_int("as long as it may be", (int64_t)line.len, ADMISSION_WARNING_BYTES);
     rows_expect("cut where it can be spared", str_find(line, STR("nvidia.com/gpu]: 'inference' needs"), 0) > 0, line.at);
     rows_expect("and not at its end",
                 str_ends(line, STR("...; add a GPU operator to the Stack and to dependsOn, or see that the clusters have one")), line.at);
