@@ -186,13 +186,12 @@ int admission_evaluate(struct arena *arena, const struct cel_program *program,
     return 0;
 }
 
-/* The value, or an error in the server's words. */
-static int condition(struct arena *arena, const struct cel_env *env,
-                     const struct cel_value *values, struct str expression, uint64_t *budget,
-                     struct cel_value *ret_value)
+int admission_run(struct arena *arena, const struct cel_env *env, struct str expression,
+                  unsigned kinds, const struct cel_value *values, uint64_t *budget,
+                  struct cel_value *ret_value)
 {
     struct str why;
-    struct cel_program *program = admission_compile(arena, env, expression, ADMISSION_BOOL, &why);
+    struct cel_program *program = admission_compile(arena, env, expression, kinds, &why);
 
     if (!program) {
         *ret_value = cel_errorf(arena, "compilation error: %.*s", STR_ARG(why));
@@ -232,7 +231,7 @@ int admission_conditions(struct arena *arena, const struct cel_env *env,
         struct str expression = str_trim(json_str(json_get(it.value, STR("expression"))));
         struct cel_value value;
 
-        if (condition(arena, env, values, expression, &budget, &value) != 0) {
+        if (admission_run(arena, env, expression, ADMISSION_BOOL, values, &budget, &value) != 0) {
             *ret_why = STR(ADMISSION_BUDGET);
             return -1;
         }

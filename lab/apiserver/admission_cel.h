@@ -38,6 +38,10 @@ int admission_values(const struct admission_facts *facts,
 int admission_evaluate(struct arena *arena, const struct cel_program *program,
                        const struct cel_value *values, uint64_t *budget,
                        struct cel_value *ret_value);
+/* Both: the value, or an error in the server's words. -1 as admission_evaluate. */
+int admission_run(struct arena *arena, const struct cel_env *env, struct str expression,
+                  unsigned kinds, const struct cel_value *values, uint64_t *budget,
+                  struct cel_value *ret_value);
 #define ADMISSION_BUDGET                                                                           \
     "validation failed due to running out of cost budget, no further validation rules will be run"
 

@@ -176,26 +176,6 @@ static struct str message_of(struct arena *arena, const struct policy_env *p,
                    STR_ARG(str_trim(json_str(json_get(validation, STR("expression"))))));
 }
 
-/* An expression, or an error in the server's words. -1: the budget did not suffice. */
-static int evaluate(struct arena *arena, const struct policy_env *p,
-                    const struct cel_value *values, struct str expression, uint64_t *budget,
-                    struct cel_value *ret_value)
-{
-    struct str why;
-    struct cel_program *program = admission_compile(arena, &p->env, expression, 0, &why);
-
-    if (!program) {
-        *ret_value = cel_errorf(arena, "compilation error: %.*s", STR_ARG(why));
-        return 0;
-    }
-    if (admission_evaluate(arena, program, values, budget, ret_value) != 0)
-        return -1;
-    if (cel_is_error(ret_value))
-        *ret_value = cel_errorf(arena, "expression '%.*s' resulted in error: %.*s",
-                                STR_ARG(expression), STR_ARG(ret_value->text));
-    return 0;
-}
-
 static void validate_all(struct decision *d, const struct policy_env *p,
                          const struct cel_value *values, uint64_t *budget)
 {
@@ -204,10 +184,10 @@ static void validate_all(struct decision *d, const struct policy_env *p,
 
     while (json_next(&it)) {
         struct str reason = json_str(json_get(it.value, STR("reason")));
+        struct str expression = json_str(json_get(it.value, STR("expression")));
         struct cel_value value;
 
-        if (evaluate(arena, p, values, json_str(json_get(it.value, STR("expression"))), budget,
-                     &value) != 0) {
+        if (admission_run(arena, &p->env, expression, 0, values, budget, &value) != 0) {
             fail_policy(d, STR(ADMISSION_BUDGET));
             return;
         }
@@ -227,10 +207,10 @@ static void annotate(struct decision *d, const struct policy_env *p,
     uint64_t budget = LIMIT_CEL_OBJECT_COST;
 
     while (json_next(&it)) {
+        struct str expression = json_str(json_get(it.value, STR("valueExpression")));
         struct cel_value value;
 
-        if (evaluate(arena, p, values, json_str(json_get(it.value, STR("valueExpression"))),
-                     &budget, &value) != 0)
+        if (admission_run(arena, &p->env, expression, 0, values, &budget, &value) != 0)
             value = cel_error(STR(ADMISSION_BUDGET));
         if (cel_is_error(&value) && !d->ignores_failure)
             deny(d, STR("Invalid"), value.text);
