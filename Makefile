@@ -56,6 +56,7 @@ test-plants: ## Plant each bug of shared/base/plants.def: the test that is there
 NIGHT := build/bench/bin
 test-night: export HERD_SECONDS ?= 600
 test-night: export HERD_REVIEWS ?= 500
+test-night: export HERD_P99_MS ?= 200
 test-night: export HERD_LONG ?= 1
 test-night: ## Restarts, rotation, idle connections, hostile clients, a stopped API server, for HERD_SECONDS=600 with the laws of make test
 	@sh cmake/deps.sh test

@@ -5,9 +5,9 @@
 // The good client asks for a review 100 times a second, as an API server does: over TLS, on connections that are used
 // again, and on a new one for every tenth review. It is a process of its own (good: one line for each review, its
 // microseconds and what was wrong), so that it does not wait for a turn among the others. It is alone first, and then
-// beside each wave of attacks. Waves go on in turn until the time is over. One line of figures for each wave; exit 1 if a review failed, if the good client's p99
-// passed 200 ms (or five times what it is alone, where that is more: the machine then is the slow one), or if an attack
-// got what it must not get.
+// beside each wave of attacks. Waves go on in turn until the time is over. One line of figures for each wave; exit 1 if a
+// review failed or took 5 s, as long as an API server waits, or if an attack got what it must not get. HERD_P99_MS=200: also
+// if the good client's p99 passed that (or five times what it is alone, where that is more: the machine then is the slow one).
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -35,7 +36,6 @@ const (
 	goodPerSecond = 100
 	newEvery      = 10
 	reviewTimeout = 5 * time.Second
-	p99Max        = 200 * time.Millisecond
 	// What the server gives a request is 6 s, and a handshake 5 s: absolute (shared/base/limits.def).
 	lifeMax = 12 * time.Second
 	// What it may take in of one request before it hangs up, with what lies in sockets.
@@ -486,7 +486,10 @@ func ms(of time.Duration) float64 { return float64(of.Microseconds()) / 1000 }
 func run(seconds float64) bool {
 	until := time.Now().Add(time.Duration(seconds * float64(time.Second)))
 	alone, well := wave("alone", nil, 3*time.Second)
-	most := max(p99Max, 5*alone)
+	most := time.Duration(math.MaxInt64)
+	if limit, err := strconv.Atoi(os.Getenv("HERD_P99_MS")); err == nil {
+		most = max(time.Duration(limit)*time.Millisecond, 5*alone)
+	}
 	for first := true; first || time.Now().Before(until); first = false {
 		for _, of := range waves {
 			p99, held := wave(of.name, of.attacks, time.Duration(of.seconds*float64(time.Second)))
