@@ -7,6 +7,7 @@
 #   BUILD   a build with HERD_PLANTS (the preset dev has it)      STATE   a folder for logs and copies
 # A test that is skipped here, as without Go those on a real control plane are, is told as skipped; exit 77 if none else ran.
 set -euo pipefail
+export HERD_PATIENCE_MS=${HERD_PATIENCE_MS:-15000} # what does not come is not waited for as on a slow machine
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:?BUILD}" && pwd) state=${2:?STATE}
 shift 2
