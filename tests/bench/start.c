@@ -8,6 +8,7 @@
 #include "load_request.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <openssl/ssl.h>
 #include <sched.h>
 #include <signal.h>
@@ -48,6 +49,8 @@ static int connect_to(uint16_t port)
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     inet_pton(AF_INET, "127.0.0.1", &server.sin_addr);
+    /* Else the request waits 40 ms for the server's delayed ACK of the handshake's end. */
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
     if (connect(fd, (struct sockaddr *)&server, sizeof(server)) == 0)
         return fd;
     close(fd);
