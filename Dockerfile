@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Dockerfile: the image from sources alone, where there is no Debian 12 to build on: docker build -t herd-controller .
 #
 # On Debian 12 `make docker-build` makes the same files with no container. Nothing of the base is in the image but the

@@ -1,4 +1,5 @@
-# Makefile: the names of the habits. CMake does the work; `make help` lists them.
+# SPDX-License-Identifier: Apache-2.0
+# Makefile: the names of the targets. CMake does the work; `make help` lists them.
 .DEFAULT_GOAL := help
 PRESET ?= dev
 JOBS ?= $(shell nproc)
@@ -12,10 +13,10 @@ IN_TURN := mkdir -p build; flock -n build/lock true || echo 'another make builds
 # Of tests that could not run here: why.
 SAY_SKIPPED = @grep -ohE '[a-z._-]+: skipped: .*' build/$(PRESET)/Testing/Temporary/LastTest.log | sort -u || true
 
-.PHONY: help deps build run demo test test-cluster test-night test-plants test-bare test-e2e lint bench fuzz sim coverage crds clean \
+.PHONY: help deps build run demo test test-changed test-all test-cluster test-night test-mutants test-bare test-e2e lint tidy bench fuzz sim crds clean \
 	install-crds uninstall-crds deploy undeploy image audit-libraries docker-build docker-push
 
-help: ## List the habits
+help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 22
 
 deps: ## Install what building, running and testing need (Debian packages, by name)
@@ -29,15 +30,24 @@ run: build ## Lab, webhook, controller and the RAG example on this machine; CONT
 	@$(WITH_MAKE) bash lab/run.sh run
 
 demo: export CONTEXT :=
-demo: build ## The same with an end: shows refusals and a teardown too
+demo: build ## A demonstration that ends by itself: the example, rejections and a teardown; or STORY=health, security, observability
 	@$(WITH_MAKE) bash lab/run.sh demo
 
-test: ## Every suite that this machine can run (PRESET=tsan: all but the cluster ones; coverage)
+# Suites wait more than they work, so twice as many run as there are processors.
+TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
+test: ## Units, goldens, properties, a simulation, and the programs on the lab; needs no Go (PRESET=tsan, coverage)
 	@sh cmake/deps.sh test
 	@$(IN_TURN) cmake --preset $(PRESET) -Wno-dev
 	@$(IN_TURN) cmake --build --preset $(PRESET) -j $(JOBS)
-	@ctest --preset $(PRESET) -j $(JOBS) --no-tests=error
+	@ctest --preset $(PRESET) -j $(TEST_JOBS) -LE '^(all|long)$$' --no-tests=error
 	$(SAY_SKIPPED)
+
+test-changed: ## The tests of the folders that differ from main, or of FILES="..."
+	@sh cmake/deps.sh test
+	@bash tests/changed.sh $(FILES)
+
+test-all: test ## And all other suites: a real control plane, install, image, mutants, ThreadSanitizer, fuzzing, e2e
+	@$(WITH_MAKE) bash tests/all.sh
 
 test-cluster: ## The suites on a real Kubernetes API server, built from Go modules (REQUIRE_CLUSTER=1: never skipped)
 	@sh cmake/deps.sh test
@@ -46,11 +56,9 @@ test-cluster: ## The suites on a real Kubernetes API server, built from Go modul
 	@ctest --preset $(PRESET) -L cluster --no-tests=error
 	$(SAY_SKIPPED)
 
-test-plants: ## Plant each bug of shared/base/plants.def: the test that is there for it must find it
+test-mutants: ## Apply each patch of tests/mutants to a copy: its test must find the bug (MUTANTS="two-lengths": some; fast: most)
 	@sh cmake/deps.sh test
-	@$(IN_TURN) cmake --preset dev -Wno-dev
-	@$(IN_TURN) cmake --build --preset dev -j $(JOBS)
-	@$(WITH_MAKE) bash tests/plants/run.sh build/dev build/plants
+	@$(WITH_MAKE) bash tests/mutants/run.sh build/dev/mutants $(MUTANTS)
 
 # Of release programs, at the rates of production.
 NIGHT := build/bench/bin
@@ -62,7 +70,6 @@ test-night: ## Restarts, rotation, idle connections, hostile clients, a stopped 
 	@sh cmake/deps.sh test
 	@$(IN_TURN) cmake --preset bench -Wno-dev
 	@$(IN_TURN) cmake --build --preset bench -j $(JOBS) --target $(PROGRAMS) bench-programs
-	@bash tests/plants/absent.sh $(addprefix $(NIGHT)/,$(PROGRAMS))
 	@$(WITH_MAKE) bash tests/integration/suite_endurance.sh $(NIGHT) build/night/endurance
 	@$(WITH_MAKE) bash tests/integration/suite_hostile.sh $(NIGHT) build/night/hostile
 	@HERD_CASES=$${HERD_CASES:-100000} $(WITH_MAKE) bash tests/integration/suite_sandbox.sh $(NIGHT) build/night/sandbox
@@ -75,9 +82,16 @@ test-bare: ## The README's two commands in a bare Debian 12 root (needs root)
 test-e2e: ## The image in containers under a real kubelet, from manifests/ (needs root; REQUIRE_E2E=1: never skipped)
 	@bash tests/e2e/run.sh
 
-lint: ## Layers, one library header in one file, the shape of lines
+lint: ## Layers, one library header in one file, the shape of lines, mutants that apply, shellcheck
+	@sh cmake/deps.sh test
 	@sh tests/lint/layers.sh
+	@bash tests/lint/mutants.sh
 	@sh tests/lint/formatting.sh
+	@sh tests/lint/scripts.sh
+
+tidy: ## clang-tidy of what differs from main, or of FILES="..." (all files: a quarter of an hour)
+	@cmake --preset dev -Wno-dev > /dev/null
+	@sh tests/lint/tidy.sh $(FILES)
 
 bench: ## Print the figures of tests/bench/README.md, beside those of a webhook in Go (PARTS="webhook linear": some)
 	@sh cmake/deps.sh test
@@ -92,16 +106,16 @@ fuzz: ## Fuzz every decoder of outside bytes for SECONDS=60 each
 	@cmake --build --preset fuzz -j $(JOBS) --target fuzz-targets
 	@bash tests/fuzz/run.sh $(SECONDS)
 
-SEEDS ?= 1000
-sim: ## The whole system in one thread under SEEDS=1000 seeds
+SEEDS ?= 10000
+sim: ## The planner with a model of Rancher, in one thread, under SEEDS=10000 seeds
 	@sh cmake/deps.sh test
 	@cmake --preset dev -Wno-dev
 	@cmake --build --preset dev -j $(JOBS) --target herd-sim
 	@build/dev/bin/herd-sim --seeds=$(SEEDS)
 
-crds: ## Write the CRDs and docs again from the tables
+crds: ## Generate the CRDs and docs from the tables, and build the webhook, whose answers integration/admission writes
 	@cmake --preset dev -Wno-dev
-	@cmake --build --preset dev -j $(JOBS) --target test-golden-generated test-golden-webhook-rules test-unit-tables
+	@cmake --build --preset dev -j $(JOBS) --target test-golden-generated test-golden-webhook-rules test-unit-tables herd-webhook
 	@HERD_GOLDEN=write build/dev/tests/test-golden-generated
 	@HERD_GOLDEN=write build/dev/tests/test-golden-webhook-rules
 	@HERD_GOLDEN=write build/dev/tests/test-unit-tables
@@ -111,22 +125,23 @@ export KUBECTL CONTEXT IMAGE TAG OVERLAY TIMEOUT STACKS ENGINE
 install-crds: ## Apply the CRDs to the cluster (CONTEXT=name)
 	@bash manifests/deploy.sh install-crds
 
-uninstall-crds: ## Take the CRDs away; refuses while there are Stacks, unless STACKS=delete
+uninstall-crds: ## Delete the CRDs; fails while Stacks exist, unless STACKS=delete
 	@bash manifests/deploy.sh uninstall-crds
 
 deploy: ## CRDs, webhook, certificates, controller; waits until they run (IMAGE= TAG= CONTEXT=)
 	@bash manifests/deploy.sh deploy
 
-undeploy: ## Take Herd away, its webhook configurations first; CRDs and Stacks stay
+undeploy: ## Remove Herd, its webhook configurations first; CRDs and Stacks stay
 	@bash manifests/deploy.sh undeploy
 
-IMAGE_NAME = $(or $(IMAGE),herd)
+# A registry that nobody can have (RFC 6761): an image that was not pushed or loaded is nobody else's.
+IMAGE_NAME = $(or $(IMAGE),registry.example.invalid/herd)
 IMAGE_TAG = $(or $(TAG),$(shell awk '/herd VERSION/ { print $$3 }' CMakeLists.txt))
 image: build ## An OCI image of both programs: build/image/herd.tar; needs no container engine
 	@bash manifests/image/hardening.sh $(RELEASE)/bin/herd-webhook $(RELEASE)/bin/herd-controller
 	@bash manifests/image/build.sh $(RELEASE)/bin build/image $(IMAGE_NAME) $(IMAGE_TAG)
 
-audit-libraries: image ## Name the libraries of the image with known holes: by a list, and by apt's security archive
+audit-libraries: image ## List the libraries of the image with known vulnerabilities, by a list and by apt's security archive
 	@bash manifests/image/audit.sh build/image/herd.spdx.json
 
 docker-build: image ## The image, in the store of docker, podman or buildah (IMAGE= TAG=)
@@ -135,5 +150,5 @@ docker-build: image ## The image, in the store of docker, podman or buildah (IMA
 docker-push: image ## The same, pushed to IMAGE's registry
 	@bash manifests/image/engine.sh push build/image/herd.tar $(IMAGE_NAME):$(IMAGE_TAG)
 
-clean: ## Remove everything that was built
+clean: ## Remove the build folder
 	rm -rf build

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: herd-devca: a throw-away CA and a webhook certificate for one machine.
  *
  * For development and the lab. In a cluster cert-manager issues (certs/README.md). */
 #include "base/flag.h"
-#include "base/limits.h"
 #include "io/file.h"
 #include "io/loop.h"
 #include "io/program.h"
@@ -10,14 +10,14 @@
 
 enum flag_id {
 #define FLAG FLAG_AS_ID
-#include "flags.def"
+#include "certs/flags.def"
 #undef FLAG
     FLAG_COUNT
 };
 
 static const struct flag_row flag_rows[FLAG_COUNT] = {
 #define FLAG FLAG_AS_ROW
-#include "flags.def"
+#include "certs/flags.def"
 #undef FLAG
 };
 
@@ -115,6 +115,6 @@ int main(int argc, char **argv)
     if (code != PROGRAM_GO_ON)
         return code;
     if (issue(arena, flags.values, &err) < 0)
-        return program_refuse(&program, &err);
+        return program_reject(&program, &err);
     return PROGRAM_OK;
 }

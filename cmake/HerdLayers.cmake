@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # HerdLayers: one folder is one target, and its link line is the rule of what it may use.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -6,14 +7,21 @@ foreach(package libmicrohttpd gnutls libcurl libcjson yaml-0.1 libpcre2-8 sqlite
   pkg_check_modules(${name} REQUIRED IMPORTED_TARGET ${package})
 endforeach()
 
-# herd_layer(NAME USES layer... PRIVATE package...): the static library `herd_NAME` of this folder.
-function(herd_layer name)
+# herd_layer(FOLDER USES folder... PRIVATE package...): the static library of a folder of shared/; that of stack/plan is
+# herd_stack_plan. Its include directory holds that folder alone, so what it does not use does not compile.
+function(herd_layer folder)
   cmake_parse_arguments(LAYER "" "" "USES;PRIVATE" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+  string(REPLACE "/" "_" name ${folder})
+  set(headers ${PROJECT_BINARY_DIR}/include/${name})
+  cmake_path(GET folder PARENT_PATH above)
+  file(MAKE_DIRECTORY ${headers}/${above})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${headers}/${folder} SYMBOLIC)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
   add_library(herd_${name} STATIC ${sources})
-  target_include_directories(herd_${name} PUBLIC ${PROJECT_SOURCE_DIR}/shared)
+  target_include_directories(herd_${name} PUBLIC ${headers})
   target_link_libraries(herd_${name} PUBLIC herd_flags PRIVATE ${LAYER_PRIVATE})
   foreach(used ${LAYER_USES})
+    string(REPLACE "/" "_" used ${used})
     target_link_libraries(herd_${name} PUBLIC herd_${used})
   endforeach()
 endfunction()

@@ -1,13 +1,16 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # deps.sh KIND: make sure that the Debian packages of KIND (build, test, fuzz, bare, e2e) are installed.
 #
 # Installs without questions where it is root or sudo asks for nothing; otherwise says exactly what is missing.
+# What is in the lists below is split into words wherever it is used.
+# shellcheck disable=SC2086
 set -eu
 
 build="gcc libc6-dev cmake ninja-build pkg-config libmicrohttpd-dev libgnutls28-dev libcurl4-openssl-dev
   libcjson-dev libyaml-dev libpcre2-dev libssl-dev libsqlite3-dev zlib1g-dev
   libseccomp-dev procps util-linux ca-certificates"
-test="$build mold libcmocka-dev libasan8 libubsan1 libtsan2 curl openssl jq git strace skopeo buildah"
+test="$build clang-format mold libcmocka-dev libasan8 libubsan1 libtsan2 curl openssl jq git strace skopeo buildah shellcheck"
 fuzz="$test clang libclang-rt-14-dev"
 bare="mmdebstrap"
 e2e="$build curl openssl jq git containerd runc containernetworking-plugins iproute2 iptables dnsmasq-base"

@@ -1,521 +1,118 @@
-/* main.c: herd-controller: reads its flags, starts its parts on one loop, ends in good order.
- *
- * The client of the lease is fenced by nothing; those of the management cluster's API and of
- * Rancher send no change unless the lease is held. Followers read, and do not act. */
-#include "base/limits.h"
-#include "controller/audit/audit.h"
-#include "controller/certificates/certificates.h"
-#include "controller/estate/rancher/reach.h"
-#include "controller/inventory/inventories.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c: herd-controller: reads its flags and runs what parts.def names on one loop; or, if its
+ * first word is `report`, prints a report (report/command.h). */
+#include "controller/backends/neuvector/neuvector.h"
+#include "controller/backends/observability/observability.h"
+#include "controller/backends/rancher_apps/rancher_apps.h"
 #include "controller/metrics.h"
-#include "controller/options.h"
-#include "controller/reconcile/receipt_secret.h"
-#include "controller/reconcile/stack.h"
+#include "controller/parts.h"
+#include "controller/report/command.h"
 #include "io/signal.h"
-#include "runtime/health.h"
-#include "runtime/leader.h"
-#include "settings/configured.h"
-#include "stack/status.h"
 
 #include <malloc.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-enum health_check {
-    CHECK_STACKS,
-    CHECK_CLUSTERS,
-    CHECK_RANCHER,
-    CHECK_CONFIGURATION,
-    CHECK_COUNT
-};
-static const char *const check_names[CHECK_COUNT] = { "stacks", "clusters", "rancher",
-                                                      "configuration" };
+enum { LARGE_BLOCK_BYTES = 256 * 1024 };
 
-enum {
-    TICK_MS = 1000,
-    LOOP_STUCK_MS = 30000, /* /healthz fails when the loop did not turn for so long */
-    STOP_POLL_MS = 50,
-    STOP_WAIT_MS = 1500,   /* for answers under way: a successor is to act within two seconds */
-    STOP_DEADLINE_S = 10,  /* then the process ends, whatever hangs */
-    LARGE_BLOCK_BYTES = 256 * 1024,
-};
-
-struct running {
-    const struct options *options;
-    struct loop *loop;
-    struct log *log;
-    struct metrics *metrics;
-    struct health *health;
-    struct configured *configured;
-    struct configured_teller configured_teller;
-    struct kube_client *lease_client;
-    struct kube_client *api;
-    struct kube_client *rancher_requests;
-    struct kube_client *rancher_watches;
-    struct rancher_client *rancher;
-    struct recorder *recorder;
-    struct reach *reach;
-    struct stack_reconciler *stacks;
-    struct audit *audit;               /* NULL: not asked for */
-    struct inventories *inventories;   /* the same */
-    struct certificates *certificates; /* NULL: others see to them */
-    struct receipt_secret *receipt_secret; /* NULL: others see to it */
-    struct leader *leader;
-    struct signal_watch *signals;
-    struct loop_timer *tick;
-    struct loop_timer *stopping;
-    int64_t stop_at_ms;
-    int code;
-};
-
-static bool may_write(void *context)
+static int open_spans(struct controller *controller, uint64_t seed, struct error *err)
 {
-    const struct running *running = context;
+    const struct options *options = controller->options;
 
-    if (!running->options->leader_elect)
-        return true;
-    return running->leader && leader_may_write(running->leader);
-}
-
-static void count_request(struct running *running, enum controller_metric counter,
-                          const char *peer, const char *verb, int status, int64_t duration_ms)
-{
-    char code[16];
-
-    snprintf(code, sizeof(code), "%d", status);
-    metrics_add(running->metrics, counter, (struct str[]){ str_of(verb), str_of(code) }, 1);
-    if (strcmp(verb, "watch") != 0)
-        metrics_observe(running->metrics, CONTROLLER_REQUEST_SECONDS,
-                        (struct str[]){ str_of(peer) }, (double)duration_ms / 1000);
-}
-
-static void on_api_request(void *context, const char *verb, struct str plural, int status,
-                           int64_t duration_ms)
-{
-    (void)plural;
-    count_request(context, CONTROLLER_API_REQUESTS, "api", verb, status, duration_ms);
-}
-
-static void on_rancher_request(void *context, const char *verb, struct str plural, int status,
-                               int64_t duration_ms)
-{
-    (void)plural;
-    count_request(context, CONTROLLER_RANCHER_REQUESTS, "rancher", verb, status, duration_ms);
-}
-
-/* Leadership. */
-
-static void began(void *context)
-{
-    struct running *running = context;
-
-    log_info(running->log, "leading", LOG_STR("identity", running->options->identity));
-    metrics_set(running->metrics, CONTROLLER_LEADER, NULL, 1);
-    stack_reconciler_pause(running->stacks, false);
-    audit_pause(running->audit, false);
-    inventories_pause(running->inventories, false);
-    certificates_pause(running->certificates, false);
-    receipt_secret_pause(running->receipt_secret, false);
-    reach_tell(running->reach);
-}
-
-static void lost(void *context)
-{
-    struct running *running = context;
-
-    log_error(running->log, "lease lost; this process ends, so that only one acts",
-              LOG_STR("identity", running->options->identity));
-    metrics_set(running->metrics, CONTROLLER_LEADER, NULL, 0);
-    stack_reconciler_pause(running->stacks, true);
-    audit_pause(running->audit, true);
-    inventories_pause(running->inventories, true);
-    certificates_pause(running->certificates, true);
-    receipt_secret_pause(running->receipt_secret, true);
-    running->code = PROGRAM_FAILED;
-    loop_stop(running->loop);
-}
-
-/* Stopping: no new keys; answers under way are awaited for a moment; the lease is given up. */
-
-static void released(void *context)
-{
-    struct running *running = context;
-
-    loop_stop(running->loop);
-}
-
-static void on_stopping(void *context)
-{
-    struct running *running = context;
-
-    if (stack_reconciler_busy(running->stacks) && loop_now_ms(running->loop) < running->stop_at_ms)
-        loop_timer_set(running->stopping, STOP_POLL_MS);
-    else if (running->leader)
-        leader_release(running->leader, released, running);
-    else
-        loop_stop(running->loop);
-}
-
-static void on_signal(void *context, int number)
-{
-    struct running *running = context;
-
-    if (running->stop_at_ms) {
-        loop_stop(running->loop);
-        return;
-    }
-    log_info(running->log, "stopping", LOG_INT("signal", number));
-    /* Ends the process if something below hangs: SIGALRM's default action. */
-    alarm(STOP_DEADLINE_S);
-    running->stop_at_ms = loop_now_ms(running->loop) + STOP_WAIT_MS;
-    health_shutting_down(running->health);
-    stack_reconciler_pause(running->stacks, true);
-    audit_pause(running->audit, true);
-    inventories_pause(running->inventories, true);
-    certificates_pause(running->certificates, true);
-    receipt_secret_pause(running->receipt_secret, true);
-    loop_timer_set(running->stopping, 0);
-}
-
-/* Rancher's trouble is told, and keeps nobody from being ready: another replica would have it, too.
- * But who waits for this one to be ready learns of it in time. */
-static void tell_rancher(struct running *running)
-{
-    health_set(running->health, CHECK_RANCHER,
-               reach_is_known(running->reach) ? STR("") : STR("Rancher is being asked"));
-    health_note(running->health, CHECK_RANCHER, reach_trouble(running->reach));
-}
-
-static void look_for_configuration(struct running *running)
-{
-    struct configuration now;
-
-    if (!configured_look(running->configured, &running->configured_teller))
-        return;
-    now = configured_take(running->configured);
-    stack_reconciler_configure(running->stacks, &now);
-}
-
-static void on_tick(void *context)
-{
-    struct running *running = context;
-
-    health_beat(running->health, clock_monotonic_ms(loop_clock(running->loop)), LOOP_STUCK_MS);
-    health_set(running->health, CHECK_STACKS, stack_reconciler_stacks_trouble(running->stacks));
-    health_set(running->health, CHECK_CLUSTERS,
-               stack_reconciler_clusters_trouble(running->stacks));
-    tell_rancher(running);
-    look_for_configuration(running);
-    stack_reconciler_measure(running->stacks);
-    inventories_measure(running->inventories);
-    loop_timer_set(running->tick, TICK_MS);
-}
-
-static void on_stack_changed(void *context, struct str key)
-{
-    const struct running *running = context;
-
-    audit_stack_changed(running->audit, key);
-    inventories_stack_changed(running->inventories, key);
-}
-
-static void on_cluster_changed(void *context, struct str id)
-{
-    const struct running *running = context;
-
-    inventories_cluster_changed(running->inventories, id);
-}
-
-static void on_clusters_listed(void *context)
-{
-    const struct running *running = context;
-
-    inventories_clusters_listed(running->inventories);
-}
-
-/* Every series whose labels are known is there from the start. */
-static void prepare_metrics(struct metrics *metrics)
-{
-    metrics_set(metrics, CONTROLLER_BUILD_INFO, (struct str[]){ STR(HERD_VERSION) }, 1);
-    for (int phase = PHASE_PENDING; phase <= PHASE_DELETING; phase++)
-        metrics_set(metrics, CONTROLLER_STACKS,
-                    (struct str[]){ str_of(stack_phase_name((enum stack_phase)phase)) }, 0);
-    for (int state = DEPLOYMENT_UNKNOWN; state < DEPLOYMENT_REMOVED; state++)
-        metrics_set(
-            metrics, CONTROLLER_RELEASES,
-            (struct str[]){ str_of(deployment_state_name((enum deployment_state)state)) }, 0);
-}
-
-static int create_configured(struct running *running, struct error *err)
-{
-    running->configured_teller = (struct configured_teller){
-        .log = running->log,
-        .metrics = running->metrics,
-        .reloads = CONTROLLER_CONFIGURATION_RELOADS,
-        .refused = CONTROLLER_CONFIGURATION_REFUSED,
-        .check = CHECK_CONFIGURATION,
-    };
-    running->configured = configured_create(running->options->config_file,
-                                            &running->options->configuration, err);
-    return running->configured ? 0 : error_wrap(err, "--config-file");
-}
-
-/* `options` as far as clients differ. */
-static struct kube_client *create_client(struct running *running,
-                                         struct kube_client_options options, struct error *err)
-{
-    options.loop = running->loop;
-    options.user_agent = "herd-controller/" HERD_VERSION;
-    options.may_write_context = running;
-    options.on_request_context = running;
-    return kube_client_create(&options, err);
-}
-
-static int create_api_clients(struct running *running, struct error *err)
-{
-    const struct kube_config *config = &running->options->api;
-
-    running->lease_client = create_client(
-        running, (struct kube_client_options){ .config = config, .on_request = on_api_request },
+    controller->spans = span_exporter_create(
+        &(struct span_exporter_options){
+            .loop = controller->loop,
+            .target = &options->spans,
+            .source = { STR("herd-controller"), STR(HERD_VERSION), options->identity },
+            .log = controller->log,
+            .metrics = controller->metrics,
+            .spans = CONTROLLER_SPANS,
+            .seed = seed,
+        },
         err);
-    running->api = create_client(running,
-                                 (struct kube_client_options){
-                                     .config = config,
-                                     .connections_max = LIMIT_WATCH_CONNECTIONS,
-                                     .may_write = may_write,
-                                     .on_request = on_api_request,
-                                 },
-                                 err);
-    if (!running->lease_client || !running->api)
-        return error_wrap(err, "API server %.*s", STR_ARG(config->server));
-    return 0;
+    return controller->spans || !options->spans.url.len ? 0 : -1;
 }
 
-static int create_rancher_clients(struct running *running, struct error *err)
+/* What can be rejected of flags and the files they name, before anything is served. */
+static int open_all(struct controller *controller, uint64_t seed, struct error *err)
 {
-    struct kube_client_options options = {
-        .config = &running->options->rancher,
-        .may_write = may_write,
-        .on_request = on_rancher_request,
-    };
+    const struct options *options = controller->options;
 
-    running->rancher_requests = create_client(running, options, err);
-    options.connections_max = LIMIT_WATCH_CONNECTIONS;
-    options.read_error = rancher_read_error;
-    running->rancher_watches = create_client(running, options, err);
-    if (!running->rancher_requests || !running->rancher_watches)
-        return error_wrap(err, "Rancher %.*s", STR_ARG(options.config->server));
-    running->rancher =
-        rancher_client_create(running->rancher_requests, running->rancher_watches);
-    return 0;
+    controller->configured = configured_create(options->config_file, &options->configuration, err);
+    if (!controller->configured)
+        return error_wrap(err, "--config-file");
+    if (open_spans(controller, seed, err) < 0)
+        return -1;
+    controller->connections = (struct connections){ .loop = controller->loop,
+                                                    .metrics = controller->metrics,
+                                                    .manager = controller->manager };
+    return connections_open(&controller->connections, options, err);
 }
 
-static void start_reach(struct running *running, uint64_t seed)
+static int serve(struct controller *controller, uint64_t seed)
 {
-    const struct options *options = running->options;
-
-    running->recorder = recorder_create(running->api, STR("herd-controller"), options->identity);
-    running->reach = reach_create(&(struct reach_options){
-        .loop = running->loop,
-        .rancher = running->rancher,
-        .recorder = running->recorder,
-        .log = running->log,
-        .metrics = running->metrics,
-        .server = options->rancher.server,
-        .pod_namespace = options->lease_namespace,
-        .pod_name = options->pod_name,
-        .pod_uid = options->pod_uid,
-        .seed = seed,
-    });
-}
-
-static void start_stacks(struct running *running, uint64_t seed)
-{
-    const struct options *options = running->options;
-
-    running->stacks = stack_reconciler_create(&(struct stack_reconciler_options){
-        .loop = running->loop,
-        .api = running->api,
-        .rancher = running->rancher,
-        .recorder = running->recorder,
-        .log = running->log,
-        .metrics = running->metrics,
-        .namespace_ = options->namespace_,
-        .workers = options->workers,
-        .settle_ms = options->settle_ms,
-        .resync_ms = options->resync_ms,
-        .cluster_operations_max = options->cluster_operations,
-        .configuration = configured_take(running->configured),
-        .receipt_key_file = options->receipt_key_file,
-        .receipts_mode = options->receipts_mode,
-        .receipts_settle_ms = LIMIT_RECEIPT_SETTLE,
-        .check_access = options->check_access,
-        .seed = seed,
-        .stack_changed = on_stack_changed,
-        .cluster_changed = on_cluster_changed,
-        .clusters_listed = on_clusters_listed,
-        .context = running,
-    });
-}
-
-static void start_audit(struct running *running, uint64_t seed)
-{
-    const struct options *options = running->options;
-
-    if (!options->policy_audit)
-        return;
-    running->audit = audit_create(&(struct audit_options){
-        .loop = running->loop,
-        .api = running->api,
-        .log = running->log,
-        .metrics = running->metrics,
-        .stacks = stack_reconciler_stacks(running->stacks),
-        .namespace_ = options->namespace_,
-        .seed = seed,
-    });
-}
-
-static void start_inventories(struct running *running, uint64_t seed)
-{
-    if (!running->options->cluster_inventories)
-        return;
-    running->inventories = inventories_create(&(struct inventories_options){
-        .loop = running->loop,
-        .api = running->api,
-        .rancher = running->rancher,
-        .log = running->log,
-        .metrics = running->metrics,
-        .stacks = stack_reconciler_stacks(running->stacks),
-        .estate = stack_reconciler_estate(running->stacks),
-        .seed = seed,
-    });
-}
-
-static void start_certificates(struct running *running, uint64_t seed)
-{
-    const struct options *options = running->options;
-
-    if (!options->own_certificates)
-        return;
-    running->certificates = certificates_create(&(struct certificates_options){
-        .loop = running->loop,
-        .clock = system_clock(),
-        .api = running->api,
-        .recorder = running->recorder,
-        .log = running->log,
-        .metrics = running->metrics,
-        .names = options->certificate_names,
-        .policy = options->certificate_policy,
-        .seed = seed,
-    });
-}
-
-static void start_receipt_secret(struct running *running, uint64_t seed)
-{
-    const struct options *options = running->options;
-
-    if (!options->receipt_secret.len)
-        return;
-    running->receipt_secret = receipt_secret_create(&(struct receipt_secret_options){
-        .loop = running->loop,
-        .api = running->api,
-        .log = running->log,
-        .namespace_ = options->lease_namespace,
-        .name = options->receipt_secret,
-        .seed = seed,
-    });
-}
-
-static void start_leader(struct running *running, uint64_t seed)
-{
-    const struct options *options = running->options;
-
-    if (!options->leader_elect) {
-        began(running);
-        return;
-    }
-    running->leader = leader_create(&(struct leader_options){
-        .client = running->lease_client,
+    const struct options *options = controller->options;
+    const struct leader_options lease = {
+        .client = controller->connections.lease,
         .namespace_ = options->lease_namespace,
         .name = options->lease_name,
-        .identity = options->identity,
         .seed = seed,
-        .began = began,
-        .lost = lost,
-        .context = running,
-    });
-}
+    };
 
-static void start_parts(struct running *running, uint64_t seed)
-{
-    start_reach(running, seed);
-    start_stacks(running, seed);
-    start_audit(running, seed + 100);
-    start_inventories(running, seed + 200);
-    start_certificates(running, seed);
-    start_receipt_secret(running, seed + 300);
-    start_leader(running, seed);
-    running->tick = loop_timer_create(running->loop, on_tick, running);
-    running->stopping = loop_timer_create(running->loop, on_stopping, running);
-    running->signals = signal_watch_create(running->loop, on_signal, running);
-    loop_timer_set(running->tick, 0);
-}
-
-static void end(struct running *running)
-{
-    signal_watch_free(running->signals);
-    loop_timer_free(running->tick);
-    loop_timer_free(running->stopping);
-    certificates_free(running->certificates);
-    receipt_secret_free(running->receipt_secret);
-    audit_free(running->audit);
-    inventories_free(running->inventories);
-    stack_reconciler_free(running->stacks);
-    leader_free(running->leader);
-    kube_client_free(running->rancher_requests);
-    kube_client_free(running->rancher_watches);
-    rancher_client_free(running->rancher);
-    reach_free(running->reach);
-    recorder_free(running->recorder);
-    kube_client_free(running->api);
-    kube_client_free(running->lease_client);
-    health_free(running->health);
-    configured_free(running->configured);
-    metrics_free(running->metrics);
-    loop_free(running->loop);
+    log_info(controller->log, "serving",
+             LOG_INT("metrics_port", health_port(manager_health(controller->manager))),
+             LOG_STR("api", options->api.server), LOG_STR("rancher", options->rancher.server));
+    return manager_run(controller->manager, options->leader_elect ? &lease : NULL);
 }
 
 static int run(const struct options *options, struct log *log, uint64_t seed)
 {
-    struct running running = { .options = options, .log = log, .code = PROGRAM_OK };
+    AUTO(rancher_apps_free) struct rancher_apps *rancher_apps = rancher_apps_create(seed);
+    AUTO(neuvector_free)
+    struct neuvector *neuvector =
+        neuvector_create(options->neuvector_folder, options->neuvector_interval_ms, seed);
+    AUTO(observability_free) struct observability *observability = observability_create(seed ^ 1);
+    const struct observer *const observers[] = { neuvector_observer(neuvector),
+                                                 observability_observer(observability), NULL };
+    struct controller controller = { .options = options,
+                                     .log = log,
+                                     .backend = rancher_apps_backend(rancher_apps),
+                                     .observers = observers };
     struct error err = { .code = ERROR_NONE };
+    int code;
 
-    running.loop = loop_create();
-    running.metrics = metrics_create(controller_metrics, CONTROLLER_METRIC_COUNT);
-    prepare_metrics(running.metrics);
-    if (create_configured(&running, &err) < 0 ||
-        create_api_clients(&running, &err) < 0 || create_rancher_clients(&running, &err) < 0) {
-        program_refuse(&controller_program, &err);
-        end(&running);
-        return PROGRAM_USAGE;
+    controller.loop = loop_create();
+    controller.metrics = controller_metrics_create();
+    controller.manager = manager_create(&(struct manager_options){
+        .loop = controller.loop,
+        .log = log,
+        .metrics = controller.metrics,
+        .leader_gauge = CONTROLLER_LEADER,
+        .parts = controller_parts,
+        .part_count = controller_part_count,
+        .context = &controller,
+        .seed = seed,
+        .identity = options->identity,
+    });
+    if (open_all(&controller, seed, &err) < 0) {
+        code = program_reject(&controller_program, &err);
+    } else if (manager_listen(controller.manager, options->listen_host, options->listen_port,
+                              &err) < 0) {
+        program_reject(&controller_program, &err);
+        code = PROGRAM_FAILED;
+    } else {
+        code = serve(&controller, seed);
     }
-    running.health = health_create(options->listen_host, options->listen_port, check_names,
-                                   CHECK_COUNT, running.metrics, &err);
-    if (!running.health) {
-        program_refuse(&controller_program, &err);
-        end(&running);
-        return PROGRAM_FAILED;
-    }
-    running.configured_teller.health = running.health;
-    configured_tell(running.configured, &running.configured_teller);
-    start_parts(&running, seed);
-    log_info(log, "serving", LOG_INT("metrics_port", health_port(running.health)),
-             LOG_STR("api", options->api.server), LOG_STR("rancher", options->rancher.server));
-    loop_run(running.loop);
-    log_info(log, "stopped", LOG_INT("code", running.code));
-    end(&running);
-    return running.code;
+    manager_free(controller.manager);
+    connections_close(&controller.connections);
+    span_exporter_drain(controller.spans);
+    span_exporter_free(controller.spans);
+    configured_free(controller.configured);
+    metrics_free(controller.metrics);
+    loop_free(controller.loop);
+    return code;
 }
 
 /* A large Stack's reconcile takes a megabyte for some milliseconds. Left alone, malloc takes such
@@ -535,6 +132,8 @@ int main(int argc, char **argv)
     struct error err = { .code = ERROR_NONE };
     uint64_t seed = 0;
 
+    if (argc > 1 && strcmp(argv[1], "report") == 0)
+        return report_run(argc - 1, argv + 1);
     give_memory_back();
     signal_setup();
 
@@ -545,7 +144,7 @@ int main(int argc, char **argv)
     if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
         seed = (uint64_t)clock_wall_ms(system_clock()) ^ (uint64_t)getpid();
     if (options_read(arena, &flags, seed, &options, &err) < 0)
-        return program_refuse(&controller_program, &err);
+        return program_reject(&controller_program, &err);
     if (options.version) {
         printf("herd-controller %s\n", HERD_VERSION);
         return PROGRAM_OK;

@@ -1,5 +1,10 @@
-/* metrics.c: the rows of metrics.def. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics.c: the rows of metrics.def, and the series that are there from the start. */
 #include "controller/metrics.h"
+
+#include "kube/serving_certificate.h"
+#include "stack/model/status.h"
+#include "stack/plan/plan.h"
 
 /* From a cached reconcile to the API server's patience. */
 static const double reconcile_buckets[] = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
@@ -10,9 +15,50 @@ static const double plan_buckets[] = { 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 
 static const double request_buckets[] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
                                           2.5,   5,    10,    30,   60,  120,  0 };
 
-const struct metric_row controller_metrics[CONTROLLER_METRIC_COUNT] = {
+static const struct metric_row controller_metrics[CONTROLLER_METRIC_COUNT] = {
 #define METRIC(id, kind, name, a, b, c, buckets, help)                                             \
     [CONTROLLER_##id] = { METRIC_##kind, name, { a, b, c }, buckets, help },
 #include "controller/metrics.def"
 #undef METRIC
 };
+
+/* The results of backends/rancher_apps/wire.h, as stack/act.c counts them. */
+static void begin_actions(struct metrics *metrics)
+{
+    static const struct str results[] = { STR_INIT("done"), STR_INIT("rejected"),
+                                          STR_INIT("unknown") };
+
+    for (enum action_kind kind = 0; kind < ACTION_KIND_COUNT; kind++)
+        for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+            metrics_add(metrics, CONTROLLER_ACTIONS,
+                        (struct str[]){ str_of(action_name(kind)), results[i] }, 0);
+}
+
+static void begin_certificates(struct metrics *metrics)
+{
+    for (enum serving_action step = SERVING_ISSUE_CA; step <= SERVING_ISSUE_LEAF; step++)
+        metrics_add(metrics, CONTROLLER_CERTIFICATE_FAILURES,
+                    (struct str[]){ str_of(serving_action_name(step)) }, 0);
+    metrics_add(metrics, CONTROLLER_CERTIFICATE_FAILURES, (struct str[]){ STR("read") }, 0);
+}
+
+static void begin_stacks(struct metrics *metrics)
+{
+    for (enum stack_phase phase = PHASE_PENDING; phase <= PHASE_DELETING; phase++)
+        metrics_set(metrics, CONTROLLER_STACKS, (struct str[]){ str_of(stack_phase_name(phase)) },
+                    0);
+    for (enum deployment_state state = DEPLOYMENT_UNKNOWN; state < DEPLOYMENT_REMOVED; state++)
+        metrics_set(metrics, CONTROLLER_RELEASES,
+                    (struct str[]){ str_of(deployment_state_name(state)) }, 0);
+}
+
+struct metrics *controller_metrics_create(void)
+{
+    struct metrics *metrics = metrics_create(controller_metrics, CONTROLLER_METRIC_COUNT);
+
+    begin_actions(metrics);
+    begin_certificates(metrics);
+    begin_stacks(metrics);
+    metrics_set(metrics, CONTROLLER_BUILD_INFO, (struct str[]){ STR(HERD_VERSION) }, 1);
+    return metrics;
+}

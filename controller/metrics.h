@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.h: the rows of metrics.def. */
 #ifndef HERD_CONTROLLER_METRICS_H
 #define HERD_CONTROLLER_METRICS_H
@@ -11,6 +12,8 @@ enum controller_metric {
     CONTROLLER_METRIC_COUNT
 };
 
-extern const struct metric_row controller_metrics[CONTROLLER_METRIC_COUNT];
+/* With every series whose labels are known in advance at zero, so that a rate over the first event
+ * is not lost. */
+struct metrics *controller_metrics_create(void);
 
 #endif

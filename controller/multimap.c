@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* multimap.c: a table of small arrays. Sets here have a few members, so they are searched. */
 #include "controller/multimap.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* multimap.h: from a string to a set of strings, on the heap. For indexes that last. */
 #ifndef HERD_CONTROLLER_MULTIMAP_H
 #define HERD_CONTROLLER_MULTIMAP_H
@@ -19,7 +20,6 @@ void multimap_remove_all(struct multimap *map, struct str key);
 size_t multimap_count(const struct multimap *map);
 /* The `index`th value of `key`, in no order that means anything; false behind the last. Borrowed
  * until the map changes. */
-bool multimap_at(const struct multimap *map, struct str key, uint32_t index,
-                 struct str *ret_value);
+bool multimap_at(const struct multimap *map, struct str key, uint32_t index, struct str *ret_value);
 
 #endif

@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.c: from flags to what the parts are created with. */
 #include "controller/options.h"
 
-#include "base/limits.h"
 #include "io/file.h"
 #include "kube/names.h"
 
@@ -25,7 +25,8 @@ static const struct flag_row flag_rows[FLAG_COUNT] = {
 const struct program controller_program = {
     .name = "herd-controller",
     .summary = "The controller of Herd: brings what Stacks say to their clusters through Rancher, "
-               "and keeps their status true.",
+               "and keeps their status true. `herd-controller report` prints what scans found in "
+               "the images of a Stack; `herd-controller report --help` tells more.",
     .flags = flag_rows,
     .flag_count = FLAG_COUNT,
 };
@@ -112,12 +113,11 @@ static int read_rancher(struct arena *arena, const struct flag_values *flags,
                          flags->values[FLAG_RANCHER_URL].from, STR_ARG(url));
     if (read_token_file(arena, &flags->values[FLAG_RANCHER_TOKEN_FILE], err) < 0)
         return -1;
-    if (ca_file.len &&
-        file_read(arena, str_z(arena, ca_file), CA_BYTES_MAX, &ca, err) < 0)
+    if (ca_file.len && file_read(arena, str_z(arena, ca_file), CA_BYTES_MAX, &ca, err) < 0)
         return error_wrap(err, "%s", ca_flag->from);
     if (ca_file.len && str_find(ca, STR("-----BEGIN CERTIFICATE-----"), 0) < 0)
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "%s: %.*s holds no PEM certificate", ca_flag->from, STR_ARG(ca_file));
+        return error_set(err, ERROR_BAD_REQUEST, "%s: %.*s holds no PEM certificate", ca_flag->from,
+                         STR_ARG(ca_file));
     *ret_config = (struct kube_config){
         .server = url,
         .ca_pem = ca,
@@ -218,8 +218,7 @@ static int add_names(struct arena *arena, struct str text, struct certificate_na
     while (text.len && str_split(&text, ',', &part)) {
         unsigned char bytes[sizeof(struct in6_addr)];
         const char *z = str_z(arena, str_trim(part));
-        bool is_address =
-            inet_pton(AF_INET, z, bytes) == 1 || inet_pton(AF_INET6, z, bytes) == 1;
+        bool is_address = inet_pton(AF_INET, z, bytes) == 1 || inet_pton(AF_INET6, z, bytes) == 1;
 
         if (!is_address && kube_not_dns1123_subdomain(str_of(z)))
             return error_set(err, ERROR_BAD_REQUEST, "--webhook-names: '%s': %s", z,
@@ -249,11 +248,10 @@ static int read_certificates(struct arena *arena, const struct flag_values *flag
     if (kube_not_dns1123_label(names.namespace_))
         return error_set(err, ERROR_BAD_REQUEST, "--webhook-namespace: '%.*s': %s",
                          STR_ARG(names.namespace_), kube_not_dns1123_label(names.namespace_));
-    if (check_names(flags, err) < 0 ||
-        read_policy(flags, &options->certificate_policy, err) < 0)
+    if (check_names(flags, err) < 0 || read_policy(flags, &options->certificate_policy, err) < 0)
         return -1;
-    str_list_push(&names.dns_names, str_fmt(arena, "%.*s.%.*s.svc", STR_ARG(service),
-                                            STR_ARG(names.namespace_)));
+    str_list_push(&names.dns_names,
+                  str_fmt(arena, "%.*s.%.*s.svc", STR_ARG(service), STR_ARG(names.namespace_)));
     str_list_push(&names.dns_names, str_fmt(arena, "%.*s.%.*s.svc.cluster.local", STR_ARG(service),
                                             STR_ARG(names.namespace_)));
     if (add_names(arena, text_of(flags, FLAG_WEBHOOK_NAMES), &names, err) < 0)
@@ -273,10 +271,9 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
         .resync_ms = flags->values[FLAG_RESYNC].number,
         .config_file = str_z(arena, text_of(flags, FLAG_CONFIG_FILE)),
         .cluster_inventories = flags->values[FLAG_CLUSTER_INVENTORIES].number != 0,
-        .receipts_mode = receipts_mode_from(text_of(flags, FLAG_RECEIPTS)),
-        .receipt_key_file = str_z(arena, text_of(flags, FLAG_RECEIPT_KEY_FILE)),
-        .receipt_secret = text_of(flags, FLAG_RECEIPT_SECRET),
         .check_access = flags->values[FLAG_CHECK_ACCESS].number != 0,
+        .neuvector_folder = str_z(arena, text_of(flags, FLAG_NEUVECTOR_CREDENTIALS)),
+        .neuvector_interval_ms = flags->values[FLAG_NEUVECTOR_INTERVAL].number,
         .policy_audit = flags->values[FLAG_POLICY_AUDIT].number != 0,
         .pod_name = text_of(flags, FLAG_LEADER_IDENTITY),
         .pod_uid = text_of(flags, FLAG_POD_UID),
@@ -293,12 +290,7 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
                          STR_ARG(flags->rest.items[0]));
     if (options.namespace_.len && kube_not_dns1123_label(options.namespace_))
         return error_set(err, ERROR_BAD_REQUEST, "--namespace: '%.*s': %s",
-                         STR_ARG(options.namespace_),
-                         kube_not_dns1123_label(options.namespace_));
-    if (options.receipt_secret.len && kube_not_dns1123_subdomain(options.receipt_secret))
-        return error_set(err, ERROR_BAD_REQUEST, "%s: '%.*s': %s",
-                         flags->values[FLAG_RECEIPT_SECRET].from, STR_ARG(options.receipt_secret),
-                         kube_not_dns1123_subdomain(options.receipt_secret));
+                         STR_ARG(options.namespace_), kube_not_dns1123_label(options.namespace_));
     if (address_parse(arena, text_of(flags, FLAG_METRICS_LISTEN), &options.listen_host,
                       &options.listen_port, err) < 0)
         return error_wrap(err, "%s", flags->values[FLAG_METRICS_LISTEN].from);
@@ -309,6 +301,9 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
     if (read_rancher(arena, flags, &options.rancher, err) < 0 ||
         read_api(arena, flags, &options.api, err) < 0 ||
         read_lease(arena, flags, seed, &options, err) < 0 ||
+        span_target_read(arena, &flags->values[FLAG_OTLP_ENDPOINT],
+                         &flags->values[FLAG_OTLP_CA_FILE], &flags->values[FLAG_OTLP_HEADERS_FILE],
+                         &options.spans, err) < 0 ||
         read_certificates(arena, flags, &options, err) < 0)
         return -1;
     *ret_options = options;

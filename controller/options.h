@@ -1,13 +1,14 @@
-/* options.h: the flags of herd-controller, read and checked: all that can be refused is refused
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h: the flags of herd-controller, read and checked: all that can be rejected is rejected
  * here, before anything starts. */
 #ifndef HERD_CONTROLLER_OPTIONS_H
 #define HERD_CONTROLLER_OPTIONS_H
 
-#include "controller/certificates/wire.h"
+#include "controller/reconcilers/serving_certificate/wire.h"
 #include "io/program.h"
 #include "runtime/kubeconfig.h"
-#include "stack/admitted.h"
-#include "stack/configuration.h"
+#include "runtime/span_exporter.h"
+#include "stack/model/configuration.h"
 
 extern const struct program controller_program;
 
@@ -19,12 +20,11 @@ struct options {
     uint32_t cluster_operations;
     int64_t settle_ms;
     int64_t resync_ms;
-    const char *config_file; /* may not exist */
+    const char *config_file;                  /* may not exist */
     struct configuration_layer configuration; /* what flags say */
-    enum receipts_mode receipts_mode;
-    const char *receipt_key_file;
-    struct str receipt_secret; /* "" = none is made */
     bool check_access;
+    const char *neuvector_folder; /* of credentials; "" = none */
+    int64_t neuvector_interval_ms;
     bool leader_elect;
     struct str lease_namespace;
     struct str lease_name;
@@ -36,12 +36,13 @@ struct options {
     bool own_certificates;
     struct certificate_names certificate_names;
     struct serving_policy certificate_policy;
+    struct span_target spans;
     const char *listen_host;
     uint16_t listen_port;
     bool version;
 };
 
-/* -1: one line that says which flag or file, what is wrong with it and how to mend it. */
+/* -1: one line that says which flag or file, what is wrong with it and how to fix it. */
 int options_read(struct arena *arena, const struct flag_values *flags, uint64_t seed,
                  struct options *ret_options, struct error *err);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* credentials.c: issue, keep and hand out. */
 #include "lab/credentials.h"
 
@@ -138,8 +139,7 @@ static int open_secret(struct arena *arena, const char *folder, const char *name
             return 0;
     }
     if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-        return error_set(err, ERROR_INTERNAL, "no random bytes for %s: %s", name,
-                         strerror(errno));
+        return error_set(err, ERROR_INTERNAL, "no random bytes for %s: %s", name, strerror(errno));
     for (size_t i = 0; i < sizeof(random); i++)
         strbuf_fmt(&token, "%02x", random[i]);
     *ret_token = strbuf_str(&token);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* credentials.h: the lab's own certificate authority, what it issued, and the administrator's
  * token.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # group.sh COMMAND...: run COMMAND in a process group of its own, and leave nothing of that group behind: not when
 # COMMAND ends, not when we are asked to end (SIGINT, SIGTERM, SIGHUP), and not when we are killed.
 #
@@ -15,11 +16,13 @@ is_there() {
   ps -e -o pgid=,stat= | awk -v group="$1" '$1 == group && $2 !~ /^Z/ { found = 1 } END { exit !found }'
 }
 
+# Once: a second signal would cut short what the first one makes the leader do. It may not have made its group yet.
+terminate() { kill -TERM -- "-$1" 2>/dev/null || kill -TERM "$1" 2>/dev/null; }
+
 end_group() {
   local group=$1 deadline=$((SECONDS + ${HERD_GRACE:-25}))
   is_there "$group" || return 0
-  # By its id too: the leader may not have made its group yet.
-  kill -TERM -- "-$group" "$group" 2>/dev/null
+  terminate "$group"
   while is_there "$group"; do
     ((SECONDS < deadline)) || kill -KILL -- "-$group" 2>/dev/null
     sleep 0.05
@@ -44,7 +47,7 @@ guard=$!
 setsid "$@" {life}>&- &
 leader=$!
 echo "$leader" >&"$life"
-trap 'kill -TERM -- "-$leader" "$leader" 2>/dev/null' INT TERM HUP
+trap 'terminate "$leader"' INT TERM HUP
 while :; do
   code=0
   wait "$leader" || code=$?

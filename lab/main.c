@@ -1,8 +1,9 @@
-/* main.c: `herd-lab serve`: a Kubernetes-style API server and a simulated Rancher estate on this
- * machine, in one process, kept in one folder.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c: `herd-lab serve`: a Kubernetes-style API server and a simulated Rancher simulation on
+ * this machine, in one process, kept in one folder.
  *
- * Order of the start: lock the folder, credentials, store and API, estate, ports, files that say
- * where everything is, `ready`. The end is the same backwards. */
+ * Order of the start: lock the folder, credentials, store and API, simulation, ports, files that
+ * say where everything is, `ready`. The end is the same backwards. */
 #include "io/file.h"
 #include "io/program.h"
 #include "io/signal.h"
@@ -31,8 +32,9 @@ static const struct flag_row flag_rows[FLAG_COUNT] = {
 
 static const struct program program = {
     .name = "herd-lab serve",
-    .summary = "A Kubernetes-style API server and a simulated Rancher estate on this one machine, "
-               "for trying and testing Herd without a cluster.",
+    .summary =
+        "A Kubernetes-style API server and a simulated Rancher simulation on this one machine, "
+        "for trying and testing Herd without a cluster.",
     .flags = flag_rows,
     .flag_count = FLAG_COUNT,
 };
@@ -57,8 +59,9 @@ static int read_settings(const struct flag_values *flags, struct arena *arena,
 
     s.data = str_z(arena, flags->values[FLAG_DATA].text);
     if (!*s.data)
-        return error_set(err, ERROR_BAD_REQUEST, "--data is required: the folder to keep "
-                                                 "everything in, e.g. --data build/lab");
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--data is required: the folder to keep "
+                         "everything in, e.g. --data build/lab");
     if (address_parse(arena, flags->values[FLAG_LISTEN].text, &s.host, &s.port, err) != 0)
         return error_wrap(err, "--listen");
     if (address_parse(arena, flags->values[FLAG_RANCHER_LISTEN].text, &s.rancher_host,
@@ -130,17 +133,17 @@ static int write_files(struct arena *arena, const struct settings *s,
                        const struct credentials *credentials, const struct addresses *at,
                        struct str rancher_token, struct error *err)
 {
-    struct str env = str_fmt(arena,
-                             "HERD_LAB_SERVER='%.*s'\n"
-                             "HERD_LAB_TOKEN='%.*s'\n"
-                             "HERD_LAB_CA='%s'\n"
-                             "HERD_LAB_KUBECONFIG='%s'\n"
-                             "HERD_LAB_RANCHER_URL='%.*s'\n"
-                             "HERD_LAB_RANCHER_TOKEN='%.*s'\n"
-                             "HERD_LAB_RANCHER_CA='%s'\n",
-                             STR_ARG(at->server), STR_ARG(credentials->token),
-                             credentials->ca_file, s->kubeconfig, STR_ARG(at->rancher),
-                             STR_ARG(rancher_token), credentials->ca_file);
+    struct str env =
+        str_fmt(arena,
+                "HERD_LAB_SERVER='%.*s'\n"
+                "HERD_LAB_TOKEN='%.*s'\n"
+                "HERD_LAB_CA='%s'\n"
+                "HERD_LAB_KUBECONFIG='%s'\n"
+                "HERD_LAB_RANCHER_URL='%.*s'\n"
+                "HERD_LAB_RANCHER_TOKEN='%.*s'\n"
+                "HERD_LAB_RANCHER_CA='%s'\n",
+                STR_ARG(at->server), STR_ARG(credentials->token), credentials->ca_file,
+                s->kubeconfig, STR_ARG(at->rancher), STR_ARG(rancher_token), credentials->ca_file);
 
     if (credentials_write_kubeconfig(arena, credentials, at->server, s->kubeconfig, err) != 0 ||
         file_replace(str_z(arena, str_fmt(arena, "%s/env", s->data)), env, 0600, err) != 0)
@@ -152,17 +155,17 @@ static int write_files(struct arena *arena, const struct settings *s,
 /* Serve until a signal asks for the end. */
 static int serve_ports(const struct settings *s, const struct flag_values *flags,
                        struct arena *arena, struct log *log, const struct credentials *credentials,
-                       struct api *api, struct estate *estate, struct error *err)
+                       struct api *api, struct simulation *simulation, struct error *err)
 {
-    AUTO(tls_source_free) struct tls_source *tls =
-        tls_source_create(credentials->certificate_file, credentials->key_file, err);
+    AUTO(tls_source_free)
+    struct tls_source *tls = tls_source_create(credentials->certificate_file, credentials->key_file,
+                                               credentials->ca_file, err);
     struct server_options options = {
         .api = api,
-        .estate = estate,
+        .simulation = simulation,
         .clock = system_clock(),
         .log = log,
         .tls = tls,
-        .ca_pem = credentials->ca_pem,
         .host = s->host,
         .rancher_host = s->rancher_host,
         .port = s->port,
@@ -173,12 +176,12 @@ static int serve_ports(const struct settings *s, const struct flag_values *flags
     struct addresses at;
     int number;
 
-    if (!server || estate_start(estate, err) != 0)
+    if (!server || simulation_start(simulation, err) != 0)
         return -1;
     at.server = url_of(arena, s->host, server_port(server));
     at.rancher = url_of(arena, s->rancher_host, server_rancher_port(server));
     server_set_ready(server, true);
-    if (write_files(arena, s, credentials, &at, estate_token(estate), err) != 0)
+    if (write_files(arena, s, credentials, &at, simulation_token(simulation), err) != 0)
         return -1;
     printf("kubernetes %.*s\nrancher    %.*s\nkubeconfig %s\n", STR_ARG(at.server),
            STR_ARG(at.rancher), s->kubeconfig);
@@ -190,7 +193,7 @@ static int serve_ports(const struct settings *s, const struct flag_values *flags
     log_info(log, "ending", LOG_INT("signal", number));
     unlink(str_z(arena, str_fmt(arena, "%s/ready", s->data)));
     server_drain(server, DRAIN_MS);
-    estate_stop(estate);
+    simulation_stop(simulation);
     return 0;
 }
 
@@ -221,11 +224,11 @@ static int serve_from(const struct settings *s, const struct flag_values *flags,
         set_services(api, flags->values[FLAG_SERVICES].text, err) != 0)
         return -1;
 
-    struct estate_options estate_options = {
+    struct simulation_options simulation_options = {
         .api = api,
         .clock = system_clock(),
         .log = log,
-        .estate_file = str_z(arena, flags->values[FLAG_ESTATE].text),
+        .simulation_file = str_z(arena, flags->values[FLAG_SIMULATION].text),
         .time_scale = s->time_scale,
         .seed = (uint64_t)flags->values[FLAG_SEED].number,
         .downstream_kubeconfigs = flags->values[FLAG_DOWNSTREAM_KUBECONFIGS].text,
@@ -233,11 +236,12 @@ static int serve_from(const struct settings *s, const struct flag_values *flags,
         .helm_folder = str_z(arena, str_fmt(arena, "%s/helm", s->data)),
         .ca_pem = credentials.ca_pem,
     };
-    AUTO(estate_free) struct estate *estate = estate_create(&estate_options, err);
+    AUTO(simulation_free)
+    struct simulation *simulation = simulation_create(&simulation_options, err);
 
-    if (!estate)
+    if (!simulation)
         return -1;
-    return serve_ports(s, flags, arena, log, &credentials, api, estate, err);
+    return serve_ports(s, flags, arena, log, &credentials, api, simulation, err);
 }
 
 static int serve(const struct flag_values *flags, struct arena *arena)
@@ -249,7 +253,7 @@ static int serve(const struct flag_values *flags, struct arena *arena)
     int result;
 
     if (read_settings(flags, arena, &settings, &err) != 0)
-        return program_refuse(&program, &err);
+        return program_reject(&program, &err);
     program_log_flags(log, flags);
     lock = lock_folder(arena, settings.data, &err);
     if (lock < 0) {
@@ -283,7 +287,7 @@ int main(int argc, char **argv)
     if (flags.rest.count != 1 || !str_eq(flags.rest.items[0], STR("serve"))) {
         error_set(&err, ERROR_BAD_REQUEST,
                   "say what to do: herd-lab serve --data FOLDER [flags]; --help lists them");
-        return program_refuse(&program, &err);
+        return program_reject(&program, &err);
     }
     return serve(&flags, arena);
 }

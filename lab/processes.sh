@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # processes.sh: lab, webhook and controller as processes; sourced, not run.
 #
 # lab/run.sh and the integration tests both start the product with these. They set
@@ -113,13 +114,25 @@ port_of() {
   sed -n "s/.*serving.*[\" ]$2[\"]*[=:] *\"*\([0-9][0-9]*\).*/\1/p" "$state/$1.log" | tail -n 1
 }
 
+# low_port: a free one below those that the kernel gives to clients: a program that is started again finds it free.
+low_port() {
+  local port
+  while :; do
+    port=$((10000 + SRANDOM % 22000))
+    (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+  done
+  echo "$port"
+}
+
 k() { kubectl --kubeconfig "$state/kubeconfig" "$@"; }
 lab_k() { kubectl --kubeconfig "${lab_kubeconfig:-$state/kubeconfig}" "$@"; }
 
 start_lab() {
-  local api=127.0.0.1:0 rancher=127.0.0.1:0
+  local api rancher
   if [ -e "$state/lab/env" ]; then
     api=${HERD_LAB_SERVER#https://} rancher=${HERD_LAB_RANCHER_URL#https://}
+  else
+    api=127.0.0.1:$(low_port) rancher=127.0.0.1:$(low_port)
   fi
   rm -f "$state/lab/ready"
   start lab "$bin/herd-lab" serve --data "$state/lab" --listen "$api" --rancher-listen "$rancher" \
@@ -129,21 +142,12 @@ start_lab() {
   . "$state/lab/env"
 }
 
-# Where `receipts` is set, Stacks get receipts, by a key of this run.
-receipt_key() {
-  [ -n "${receipts:-}" ] || return 0
-  [ -e "$state/receipts/key" ] || (umask 077 && mkdir -p "$state/receipts" && head -c 32 /dev/urandom >"$state/receipts/key")
-  echo "--receipt-key-file=$state/receipts/key"
-}
-
 start_webhook() {
-  local key
-  key=$(receipt_key)
   [ -e "$state/certs/tls.crt" ] || "$bin/herd-devca" --folder "$state/certs"
-  start_serving webhook "$bin/herd-webhook" serve --listen "$service_ip:${webhook_port:-0}" \
-    --metrics-listen "127.0.0.1:${webhook_metrics_port:-0}" --tls-cert-file "$state/certs/tls.crt" \
+  start_serving webhook "$bin/herd-webhook" serve --listen "$service_ip:${webhook_port:-$(low_port)}" \
+    --metrics-listen "127.0.0.1:${webhook_metrics_port:-$(low_port)}" --tls-cert-file "$state/certs/tls.crt" \
     --tls-key-file "$state/certs/tls.key" --kubeconfig "$state/kubeconfig" --log-format text \
-    --drain 100ms ${key:+"$key"} "${webhook_flags[@]}" || return
+    --drain 100ms "${webhook_flags[@]}" || return
   webhook_port=$(port_of webhook port)
   webhook_metrics_port=$(port_of webhook metrics_port)
 }
@@ -166,7 +170,7 @@ spec:
 EOF
 }
 
-# webhook_is_asked: whether both configurations are in effect: who it was is recorded, and a policy is judged.
+# webhook_is_asked: whether both configurations are in effect: who it was is recorded, and a policy is validated.
 webhook_is_asked() {
   local who
   who=$(sed 's/name: test-stack/name: asked/' examples/test-stack.yaml | k create --dry-run=server -f - -o \
@@ -182,21 +186,20 @@ apply_webhook() {
   apply_webhook_service
   sed -e "s|port: 443|port: $webhook_port|" -e "s|^    clientConfig:|&\n      caBundle: $ca|" \
     manifests/webhook/configuration.yaml | k apply -f - >/dev/null
+  k apply -f manifests/webhook/author.yaml >/dev/null
   until_true 30 "that the webhook is asked" webhook_is_asked
 }
 
 start_controller() {
-  local key
-  key=$(receipt_key)
   (umask 077 && printf '%s' "$HERD_LAB_RANCHER_TOKEN" >"$state/rancher-token")
   start_serving controller "$bin/herd-controller" --kubeconfig "$state/kubeconfig" \
     --rancher-url "$HERD_LAB_RANCHER_URL" --rancher-token-file "$state/rancher-token" \
-    --rancher-ca-file "$HERD_LAB_RANCHER_CA" --metrics-listen "127.0.0.1:${controller_metrics_port:-0}" \
-    --log-format text ${key:+"$key"} "${controller_flags[@]}" || return
+    --rancher-ca-file "$HERD_LAB_RANCHER_CA" --metrics-listen "127.0.0.1:${controller_metrics_port:-$(low_port)}" \
+    --log-format text "${controller_flags[@]}" || return
   controller_metrics_port=$(port_of controller metrics_port)
 }
 
-# The API server of the product and the estate: both are the lab's. tests/cluster has another.
+# The API server of the product and the simulation: both are the lab's. tests/cluster has another.
 start_api() { start_lab; }
 
 # Everything, from nothing to a webhook that is asked and a controller that works.
@@ -206,4 +209,12 @@ start_product() {
   start_webhook
   apply_webhook
   start_controller
+}
+
+# down CLUSTER ARGUMENTS...: kubectl on a downstream cluster, through Rancher.
+down() {
+  local cluster=$1
+  shift
+  kubectl --kubeconfig /dev/null --server "$HERD_LAB_RANCHER_URL/k8s/clusters/$cluster" \
+    --certificate-authority "$HERD_LAB_RANCHER_CA" --token "$HERD_LAB_RANCHER_TOKEN" "$@"
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # run.sh MODE: the whole product on this machine, without a cluster.
 #
 #   run    lab, webhook, controller and the RAG example; stays up until SIGINT or SIGTERM, and starts again what
 #          ends by itself
-#   demo   the same, then refusals and a teardown; ends with 0, or 1 if anything was not as it should be
+#   demo   the same, then a story of lab/stories.sh (STORY); ends with 0, or 1 if anything was not as it should be
 #
 # State is in build/run/: kubeconfig, env (every address as a shell assignment), logs, data; `ready` appears
-# when the example is Deployed. As in an installation, people's roles are there, Stacks get receipts, and webhook and
-# controller follow a file, config.yaml, that says how Stacks are judged once somebody writes it. With CONTEXT=name
+# when the example is Deployed. As in an installation, people's roles are there, and webhook and
+# controller follow a file, config.yaml, that says how Stacks are validated once somebody writes it. With CONTEXT=name
 # the controller runs against that context of the user's own kubeconfig and Rancher (RANCHER_URL, RANCHER_TOKEN_FILE),
 # and nothing else is started.
 set -euo pipefail
@@ -19,14 +20,15 @@ mode=${1:-}
 bin=${HERD_BIN:-build/release/bin}
 state=${HERD_RUN_DIR:-build/run}
 lab_flags=(--time-scale "${TIME_SCALE:-0.05}")
-receipts=yes
 webhook_flags=(--config-file "$state/config.yaml")
 # The lab's Rancher is as much faster: what it was asked for shows at once, or was never asked.
-controller_flags=(--rancher-settle 5s "${webhook_flags[@]}")
+controller_flags=(--rancher-settle 5s --neuvector-credentials-dir "$state/neuvector" --neuvector-interval 5s "${webhook_flags[@]}")
 example=examples/rag-inference-stack.yaml
 programs=(lab webhook controller)
 # shellcheck source=lab/processes.sh
 . lab/processes.sh
+# shellcheck source=lab/stories.sh
+. lab/stories.sh
 
 bold='' plain=''
 [ ! -t 1 ] || bold=$'\033[1m' plain=$'\033[0m'
@@ -98,34 +100,6 @@ deploy_example() {
   touch "$state/ready"
 }
 
-# refuse FILE: apply it, expect a refusal and show it.
-refuse() {
-  local answer
-  if answer=$(k apply -f "$1" 2>&1); then
-    fail "$1 was accepted; it must be refused"
-  fi
-  printf '$ kubectl apply -f %s\n%s\n' "$1" "$answer"
-}
-
-story_of_demo() {
-  deploy_example
-  say "kubectl get stacks"
-  k get stacks
-  k get stacks -o wide
-  k get stacks rag-inference --no-headers | grep -qE 'Deployed +2 +3' || fail "not Deployed on 2 clusters with 3 charts"
-  say "kubectl describe stack rag-inference: its Events"
-  k describe stack rag-inference | sed -n '/^Events:/,$p'
-  say "A dependency cycle is refused"
-  refuse examples/rejected/cycle.yaml
-  say "GPU clusters with nothing that needs or provides GPUs are refused"
-  refuse examples/rejected/missing-gpu.yaml
-  say "Teardown, in reverse order"
-  k delete stack rag-inference --wait --timeout=120s
-  sed -n 's/.*action=uninstall.* cluster=\([^ ]*\) .*release=\([^ ]*\).*/  uninstall \2 on \1/p' "$state/controller.log"
-  [ -z "$(k get stacks --no-headers 2>/dev/null)" ] || fail "a Stack is left"
-  say "Demo done"
-}
-
 story_of_run() {
   deploy_example
   say "rag-inference is Deployed"
@@ -136,7 +110,7 @@ story_of_run() {
   kubectl get stacks -o wide; kubectl describe stack rag-inference
 
 Rancher (simulated)  $HERD_LAB_RANCHER_URL    logs and addresses  $state/
-How Stacks are judged (docs/configuration.md)  $state/config.yaml: write it, and it is followed
+How Stacks are validated (docs/configuration.md)  $state/config.yaml: write it, and it is followed
 Ctrl-C ends everything.
 EOF
 }
@@ -196,10 +170,14 @@ supervise() {
 }
 
 main() {
+  local story
   case $mode in
-    run | demo) ;;
+    run) story=run ;;
+    demo) story=${STORY:-demo} ;;
     *) fail "'$mode' is neither run nor demo" ;;
   esac
+  [ "$(type -t "story_of_$story")" = function ] ||
+    fail "there is no STORY=$story; there are $(declare -F | sed -n 's/.* story_of_//p' | grep -vx run | xargs)"
   if [ -n "${CONTEXT:-}" ]; then
     [ -n "${RANCHER_URL:-}" ] && [ -n "${RANCHER_TOKEN_FILE:-}" ] ||
       fail "CONTEXT=$CONTEXT needs RANCHER_URL=https://... and RANCHER_TOKEN_FILE=FILE too: the Rancher that owns the clusters"
@@ -210,10 +188,13 @@ main() {
   trap finish EXIT
   # A run that is asked to end has done all that it should; a demo has not.
   if [ "$mode" = run ]; then trap 'exit 0' INT TERM; else trap 'exit 1' INT TERM; fi
+  mkdir "$state/neuvector"
+  (umask 077 && printf 'herd:lab-secret' >"$state/neuvector/api-key")
   start_product
+  bash lab/neuvector/install.sh "$state/lab/env" c-m-gpu01 c-m-gpu02
   k apply -f manifests/controller/people.yaml >/dev/null
   write_env
-  "story_of_$mode" &
+  "story_of_$story" &
   supervise $!
 }
 

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.c: who asks (authentication), and to whom the question goes. What callers may do is
  * decided behind api_handle and api_allows; the Rancher port knows its own tokens. */
 #include "lab/server.h"
 
 #include "base/memory.h"
 #include "base/metric.h"
+#include "io/process.h"
 
 #include <stdatomic.h>
 
@@ -22,8 +24,8 @@ enum lab_metric {
     LAB_METRIC_COUNT
 };
 
-static const double request_buckets[] = { 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1,
-                                          0.2,   0.5,   1,     2,    5,    10,   60, 0 };
+static const double request_buckets[] = { 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
+                                          0.5,   1,     2,     5,    10,   60,   0 };
 
 static const struct metric_row metric_rows[LAB_METRIC_COUNT] = {
 #define METRIC(id, kind, name, a, b, c, buckets, help)                                             \
@@ -34,7 +36,7 @@ static const struct metric_row metric_rows[LAB_METRIC_COUNT] = {
 
 struct server {
     struct api *api;
-    struct estate *estate;
+    struct simulation *simulation;
     struct log *log;
     atomic_bool ready;
     struct metrics *metrics;
@@ -62,7 +64,7 @@ static void add_groups(struct api_caller *caller, struct str groups)
             str_list_push(&caller->groups, group);
 }
 
-/* By bearer token, else by client certificate, else nobody known. A wrong token is refused,
+/* By bearer token, else by client certificate, else nobody known. A wrong token is rejected,
  * certificate or not. */
 static bool authenticate(const struct server *server, const struct http_exchange *exchange,
                          struct api_caller *ret_caller)
@@ -110,12 +112,13 @@ static void on_health(struct http_exchange *exchange, void *context)
 
     if (!good)
         http_answer(exchange, 503, "text/plain; charset=utf-8",
-                    STR("[+]ping ok\n[-]estate failed: not started or draining\nreadyz check "
+                    STR("[+]ping ok\n[-]simulation failed: not started or draining\nreadyz check "
                         "failed\n"));
     else if (http_query(exchange, STR("verbose"), &verbose))
         http_answer(exchange, 200, "text/plain; charset=utf-8",
-                    asks_ready ? STR("[+]ping ok\n[+]store ok\n[+]estate ok\nreadyz check passed\n")
-                               : STR("[+]ping ok\nlivez check passed\n"));
+                    asks_ready
+                        ? STR("[+]ping ok\n[+]store ok\n[+]simulation ok\nreadyz check passed\n")
+                        : STR("[+]ping ok\nlivez check passed\n"));
     else
         http_answer(exchange, 200, "text/plain; charset=utf-8", STR("ok"));
 }
@@ -137,6 +140,7 @@ static void on_metrics(struct http_exchange *exchange, void *context)
     metrics_set(server->metrics, LAB_CONNECTIONS, (struct str[]){ STR("rancher") },
                 http_server_connections(server->rancher));
     metrics_render(server->metrics, &out);
+    process_render(&out);
     http_answer(exchange, 200, METRIC_CONTENT_TYPE, strbuf_str(&out));
 }
 
@@ -144,7 +148,7 @@ static void on_rancher(struct http_exchange *exchange, void *context)
 {
     struct server *server = context;
 
-    estate_handle(server->estate, exchange);
+    simulation_handle(server->simulation, exchange);
 }
 
 static const struct http_route kubernetes_routes[] = {
@@ -170,7 +174,7 @@ static void count(struct server *server, struct str port, const struct http_exch
     strbuf_i64(&number, status);
     labels[2] = strbuf_str(&number);
     metrics_add(server->metrics, LAB_REQUESTS, labels, 1);
-    metrics_observe(server->metrics, LAB_REQUEST_SECONDS, &port, (double)duration_us / 1e6);
+    metrics_observe(server->metrics, LAB_REQUEST_DURATION, &port, (double)duration_us / 1e6);
     log_debug(server->log, "request", LOG_STR("port", port), LOG_STR("method", view->method),
               LOG_STR("path", view->path), LOG_STR("query", view->query), LOG_INT("code", status),
               LOG_INT("us", duration_us));
@@ -193,12 +197,12 @@ static struct http_server_options port_options(const struct server_options *opti
 {
     return (struct http_server_options){
         .tls = options->tls,
-        .client_ca_pem = options->ca_pem,
         .client_certificate_optional = true,
         .context = server,
         .event_threads = 0,
         .connections_max = options->connections_max,
         .connections_per_address_max = options->connections_max,
+        .handshakes_per_address_max = UINT32_MAX, /* all clients are on this machine */
         .request_ms = -1,
         .bodies_max = (size_t)256 * 1024 * 1024,
         .arena_budget = ARENA_BUDGET,
@@ -212,7 +216,7 @@ struct server *server_create(const struct server_options *options, struct error 
     struct http_server_options rancher = port_options(options, server);
 
     server->api = options->api;
-    server->estate = options->estate;
+    server->simulation = options->simulation;
     server->log = options->log;
     server->metrics = metrics_create(metric_rows, LAB_METRIC_COUNT);
     metrics_set(server->metrics, LAB_BUILD_INFO, (struct str[]){ STR(HERD_VERSION) }, 1);

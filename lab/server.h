@@ -1,20 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.h: the two ports of the lab: the Kubernetes API of the management cluster, and Rancher. */
 #ifndef HERD_LAB_SERVER_H
 #define HERD_LAB_SERVER_H
 
 #include "io/log.h"
 #include "lab/apiserver/api.h"
-#include "lab/estate/estate.h"
+#include "lab/rancher/simulation.h"
 
 struct server;
 
 struct server_options {
     struct api *api;
-    struct estate *estate;
+    struct simulation *simulation;
     const struct clock *clock;
     struct log *log;
     struct tls_source *tls;
-    struct str ca_pem; /* client certificates of this CA are believed */
     const char *host, *rancher_host;
     uint16_t port, rancher_port;
     uint32_t connections_max;

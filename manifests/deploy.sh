@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # deploy.sh deploy|undeploy|install-crds|uninstall-crds: what `make` calls by these names.
 #
 #   KUBECTL    the kubectl to use (kubectl)          CONTEXT   the kubeconfig's context (its current one)
-#   IMAGE TAG  the image to deploy (herd, version)   OVERLAY   a kustomize folder instead of the one found fit
+#   IMAGE TAG  the image to deploy (default: a name that nobody's registry has, and the version)
+#   OVERLAY    a kustomize folder instead of the one found fit
 #   TIMEOUT    how long to wait for each part (180s; STACKS    `delete` lets uninstall-crds take Stacks and
 #              for Stacks to go 15m)                            policies away
 #   RANCHER_WAIT  seconds that deploy waits for the controller's word on Rancher (20)
@@ -16,7 +18,8 @@ mode=${1:?deploy, undeploy, install-crds or uninstall-crds}
 namespace=herd-system
 timeout=${TIMEOUT:-180s}
 version=$(sed -n 's/^project(herd VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-image=${IMAGE:-herd}:${TAG:-$version}
+placeholder=registry.example.invalid/herd
+image=${IMAGE:-$placeholder}:${TAG:-$version}
 # By their full names: other people's CRDs have the plural `stacks` too.
 stacks=stacks.herd.suse.com
 policies=stackpolicies.herd.suse.com
@@ -61,7 +64,7 @@ webhook_kinds="MutatingWebhookConfiguration ValidatingWebhookConfiguration"
 # Of an overlay that names an image of its own, IMAGE and TAG would change nothing.
 render() {
   local objects
-  objects=$(k kustomize "$1" | sed "s|image: herd:$version\$|image: $image|") || return
+  objects=$(k kustomize "$1" | sed "s|image: $placeholder:$version\$|image: $image|") || return
   [ -z "${IMAGE:-}${TAG:-}" ] || grep -qF "image: $image" <<<"$objects" ||
     fail "$1 names an image of its own: change it there, and leave IMAGE and TAG out"
   printf '%s\n' "$objects"
@@ -120,7 +123,7 @@ tell_how_it_runs() {
     Normal*) say "Herd runs. kubectl apply -f examples/test-stack.yaml is a first Stack." ;;
     Warning*)
       say "Deployed, but: ${said#Warning }"
-      say "No Stack goes on until that is mended: the Secret herd-rancher in $namespace, docs/install.md section 2."
+      say "No Stack goes on until that is fixed: the Secret herd-rancher in $namespace, docs/install.md section 2."
       ;;
     *)
       say "Deployed; whether Rancher can be used, the controller has not said yet: kubectl logs -n $namespace" \

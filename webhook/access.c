@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access.c: a batch of questions goes to the loop's thread; whoever waits and the loop share it,
  * and the last of them frees it.
  *
@@ -5,12 +6,14 @@
  * arena is there before the batch is made, and what is shared is on the heap. */
 #include "webhook/access.h"
 
-#include "base/limits.h"
+#include "base/linked.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "runtime/client.h"
-#include "stack/access.h"
+#include "stack/access/access.h"
+#include "stack/model/limits.h"
 #include "text/digest.h"
+#include "webhook/limits.h"
 #include "webhook/metrics.h"
 
 #include <pthread.h>
@@ -35,7 +38,7 @@ struct access_source {
 
     pthread_mutex_t lock; /* of all below, and of the batches */
     pthread_cond_t answered;
-    struct dict *remembered; /* user, cluster and namespace -> struct remembered */
+    struct dict *remembered; /* user and question -> struct remembered */
     struct batch *batches;   /* that the loop holds */
     uint32_t under_way;
     int64_t heard_ms;        /* when the API server answered last */
@@ -53,12 +56,13 @@ struct question {
 struct batch {
     struct access_source *source;
     struct batch *next, *previous; /* of those that the loop holds */
-    uint32_t holders; /* who waits, and the loop */
+    uint32_t holders;              /* who waits, and the loop */
     uint32_t count;
-    uint32_t open;    /* not answered */
+    uint32_t open; /* not answered */
     char why[WHY_BYTES];
     struct question questions[];
 };
+LINKED_DEFINE(batch, struct batch)
 
 static int64_t now_ms(void)
 {
@@ -83,10 +87,7 @@ static struct batch *batch_create(struct access_source *source, const struct str
             .body = mem_copy(bodies[i].at, bodies[i].len),
             .body_len = bodies[i].len,
         };
-    batch->next = source->batches;
-    if (batch->next)
-        batch->next->previous = batch;
-    source->batches = batch;
+    batch_link(&source->batches, batch);
     return batch;
 }
 
@@ -104,12 +105,7 @@ static void batch_drop(struct batch *batch)
 /* The loop is done with it. */
 static void batch_let_go(struct batch *batch)
 {
-    if (batch->previous)
-        batch->previous->next = batch->next;
-    else
-        batch->source->batches = batch->next;
-    if (batch->next)
-        batch->next->previous = batch->previous;
+    batch_unlink(&batch->source->batches, batch);
     batch_drop(batch);
 }
 
@@ -152,9 +148,9 @@ static enum access_answer recall(struct access_source *source, struct str key, i
 
 /* --- the loop's thread --- */
 
-static const char *const answer_names[] = { [ACCESS_UNKNOWN] = "unknown",
-                                            [ACCESS_NO] = "no",
-                                            [ACCESS_YES] = "yes" };
+static const char *const answer_names[] = {
+    [ACCESS_UNKNOWN] = "unknown", [ACCESS_NO] = "no", [ACCESS_YES] = "yes"
+};
 
 static enum access_answer read_answer(const struct kube_answer *answer, struct error *err)
 {
@@ -251,8 +247,8 @@ static struct prepared prepare(struct arena *arena, const struct access_user *us
         struct strbuf body = strbuf_new(arena, 512 + user->members.len);
 
         access_review_write(user, question, &body);
-        prepared.keys[i] = str_fmt(arena, "%.*s %.*s %.*s", STR_ARG(who),
-                                   STR_ARG(question->cluster), STR_ARG(question->namespace_));
+        prepared.keys[i] = str_fmt(arena, "%.*s %.*s", STR_ARG(who),
+                                   STR_ARG(access_question_key(arena, question)));
         prepared.bodies[i] = strbuf_str(&body);
     }
     return prepared;
@@ -327,12 +323,12 @@ static void take_answers(struct access_source *source, struct batch *batch,
 static void put_questions(struct access_source *source, const struct prepared *prepared,
                           int64_t deadline_ms, enum access_answer *answers)
 {
-    const char *refused = why_not(source, prepared);
+    const char *rejected = why_not(source, prepared);
     int64_t began_ms = now_ms();
     struct batch *batch;
 
-    if (refused) {
-        snprintf(prepared->why, WHY_BYTES, "%s", refused);
+    if (rejected) {
+        snprintf(prepared->why, WHY_BYTES, "%s", rejected);
         return;
     }
     batch = batch_create(source, prepared->keys, prepared->bodies, prepared->count);
@@ -395,9 +391,8 @@ struct access_source *access_source_create(const struct kube_config *config,
     source->remembered = dict_create();
     source->loop = loop_create();
     source->client = kube_client_create(
-        &(struct kube_client_options){ .loop = source->loop,
-                                       .config = config,
-                                       .user_agent = "herd-webhook/" HERD_VERSION },
+        &(struct kube_client_options){
+            .loop = source->loop, .config = config, .user_agent = "herd-webhook/" HERD_VERSION },
         err);
     if (!source->client) {
         error_wrap(err, "cannot ask what users may do");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access.h: asks the API server what a user may do, for reviews that wait for it.
  *
  * A thread of its own sends the SubjectAccessReviews; the thread of the review waits until all are
@@ -12,7 +13,7 @@
 
 #include "base/metric.h"
 #include "runtime/kubeconfig.h"
-#include "stack/facts.h"
+#include "stack/model/facts.h"
 
 struct access_source;
 

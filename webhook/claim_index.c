@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* claim_index.c: chains of numbered entries, so that a hash which many share costs one entry each
  * and no search on adding. Buckets double with the entries; entries that were removed are used
  * again. */
@@ -19,7 +20,7 @@ struct claim_index {
     struct entry *entries; /* number 0 is none */
     uint32_t used;         /* numbers below it were given out once */
     uint32_t free;
-    uint32_t capacity;  /* of both, a power of two */
+    uint32_t capacity; /* of both, a power of two */
     uint32_t *buckets;
 };
 

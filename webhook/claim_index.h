@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* claim_index.h: from a hash to the objects that were filed under it: a few bytes each.
  *
  * Two things may share a hash: whoever finds an object looks whether it is the one. Not for several

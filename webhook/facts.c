@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* facts.c: informers of Rancher's clusters and their inventories, of Stacks and of StackPolicies,
  * in one thread.
  *
@@ -6,16 +7,16 @@
  * read, what was known of it stays; before it was read once, and of Stacks beyond
  * LIMIT_FACT_STACKS bytes, nothing is known (facts.clusters_known is false, facts.stacks.get is
  * NULL). Of policies, not to know them is not the same as none: until they were read once,
- * facts.policies_pending holds judgement up, unless the API server says that there is no such
+ * facts.policies_pending holds validation up, unless the API server says that there is no such
  * kind. */
 #include "webhook/facts.h"
 
-#include "base/limits.h"
+#include "webhook/limits.h"
 
 #include "base/memory.h"
 #include "runtime/informer.h"
-#include "stack/inventory.h"
-#include "stack/stack.h"
+#include "stack/gpu/inventory.h"
+#include "stack/model/stack.h"
 #include "text/json_write.h"
 #include "webhook/known_policies.h"
 #include "webhook/known_stacks.h"
@@ -50,7 +51,7 @@ struct fact_source {
     struct informer *stacks;
     struct informer *policies;
     struct known_policies *known_policies;
-    bool policies_absent; /* no such kind */
+    bool policies_absent;                    /* no such kind */
     struct known_stacks_table *known_stacks; /* lock and references of its own */
     bool too_many_stacks;
     struct loop_timer *settle;
@@ -143,14 +144,13 @@ static bool keep_inventory(void *context, struct json object, struct strbuf *kep
 static const struct inventory *inventory_of(const struct fact_source *source, struct arena *arena,
                                             struct str cluster)
 {
-    const struct kube_object *object =
-        kube_cache_get(informer_cache(source->inventories), cluster);
+    const struct kube_object *object = kube_cache_get(informer_cache(source->inventories), cluster);
     struct inventory *inventory;
     struct error err;
     struct json kept;
 
-    if (!object || json_read(arena, str_dup(arena, kube_object_kept(object)),
-                             &json_limits_default, &kept, &err) < 0)
+    if (!object || json_read(arena, str_dup(arena, kube_object_kept(object)), &json_limits_default,
+                             &kept, &err) < 0)
         return NULL;
     inventory = arena_new(arena, struct inventory);
     *inventory = inventory_read(arena, kept);
@@ -187,12 +187,12 @@ static bool stacks_are_known(const struct fact_source *source)
 /* What was known stays while it cannot be read again. */
 static void add_policies(struct fact_source *source, struct fact_snapshot *snapshot)
 {
-    snapshot->facts.policies_pending = !informer_synced(source->policies) &&
-                                       !source->policies_absent;
+    snapshot->facts.policies_pending =
+        !informer_synced(source->policies) && !source->policies_absent;
     if (!informer_synced(source->policies))
         return;
-    snapshot->policies = known_policies_take(source->known_policies,
-                                             informer_cache(source->policies));
+    snapshot->policies =
+        known_policies_take(source->known_policies, informer_cache(source->policies));
     snapshot->facts.policies = snapshot->policies;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* facts.h: what the webhook knows of the world, kept up to date by a thread of its own.
  *
  * A review keeps the snapshot of the moment until its arena goes; a new one may replace it
@@ -7,7 +8,7 @@
 
 #include "io/log.h"
 #include "runtime/kubeconfig.h"
-#include "stack/facts.h"
+#include "stack/model/facts.h"
 
 struct fact_source;
 

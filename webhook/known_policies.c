@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* known_policies.c: from the objects that the informer keeps to a compiled set. */
 #include "webhook/known_policies.h"
 
@@ -51,16 +52,15 @@ static void add(struct known_policies *known, struct policy_set_builder *builder
     struct json json;
     struct error err;
     /* Our own bytes, written by policy_keep: they read back. */
-    bool taken = json_read(arena, kube_object_kept(object), &json_limits_default, &json,
-                           &err) == 0 &&
-                 policy_set_add(builder, json, &problems);
+    bool taken =
+        json_read(arena, kube_object_kept(object), &json_limits_default, &json, &err) == 0 &&
+        policy_set_add(builder, json, &problems);
 
     if (!taken || problems.list.count)
         tell(known, object, taken, &problems);
 }
 
-struct policy_set *known_policies_take(struct known_policies *known,
-                                       const struct kube_cache *cache)
+struct policy_set *known_policies_take(struct known_policies *known, const struct kube_cache *cache)
 {
     struct kube_object *object;
     size_t cursor = 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* known_policies.h: the StackPolicies that there are, as the set that is put to Stacks. Used by the
  * thread that watches them; the sets that it gives out are any thread's. */
 #ifndef HERD_WEBHOOK_KNOWN_POLICIES_H
@@ -5,7 +6,7 @@
 
 #include "io/log.h"
 #include "runtime/cache.h"
-#include "stack/policy_set.h"
+#include "stack/policy/policy_set.h"
 
 struct known_policies;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* known_stacks.c: a table of shared snapshots and an index of what they claim, behind a lock that
  * is held for one look-up.
  *
@@ -6,12 +7,13 @@
  * who choose by a selector. */
 #include "webhook/known_stacks.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "kube/names.h"
-#include "stack/claims.h"
-#include "stack/decode.h"
-#include "stack/default.h"
+#include "stack/model/limits.h"
+#include "stack/targets/claims.h"
+#include "stack/model/decode.h"
+#include "stack/model/default.h"
+#include "stack/gpu/gpu_demand.h"
 #include "webhook/claim_index.h"
 
 #include <pthread.h>
@@ -63,6 +65,8 @@ size_t known_stacks_bytes(const struct known_stacks_table *table)
 /* What is no name of a Stack leads nowhere; so a ',' only stands between names. */
 static void keep_depends_on(struct json object, struct strbuf *kept)
 {
+    bool first = true;
+
     struct json_iter it = json_iter(json_walk(object, "spec", "dependsOn", NULL));
 
     while (json_next(&it)) {
@@ -70,9 +74,9 @@ static void keep_depends_on(struct json object, struct strbuf *kept)
 
         if (kube_not_dns1123_subdomain(name))
             continue;
-        if (kept->len)
-            strbuf_char(kept, ',');
+        strbuf_char(kept, first ? ' ' : ',');
         strbuf_put(kept, name);
+        first = false;
     }
 }
 
@@ -83,12 +87,13 @@ void known_stacks_keep(struct json object, struct strbuf *kept)
     const struct stack *stack = stack_default(arena, stack_decode(arena, object, &ignored), NULL);
     struct claims claims = claims_of(arena, stack);
 
+    strbuf_fmt(kept, "%u", gpu_provided_by(arena, stack, &claims));
     keep_depends_on(object, kept);
     strbuf_char(kept, '\n');
     claims_pack(&claims, kept);
 }
 
-static struct str kept_depends_on(const struct kube_object *object)
+static struct str kept_line(const struct kube_object *object)
 {
     struct str kept = kube_object_kept(object);
     ptrdiff_t end = str_find_char(kept, '\n', 0);
@@ -100,7 +105,7 @@ static struct str kept_claims(const struct kube_object *object)
 {
     struct str kept = kube_object_kept(object);
 
-    return str_slice(kept, kept_depends_on(object).len + 1, kept.len);
+    return str_slice(kept, kept_line(object).len + 1, kept.len);
 }
 
 /* --- what it is filed under --- */
@@ -189,7 +194,7 @@ static struct held *hold(struct arena *arena, uint32_t room)
 }
 
 static bool get(void *context, struct arena *arena, struct str namespace_, struct str name,
-                struct str_list *ret_depends_on)
+                struct fact_stack *ret_stack)
 {
     struct known_stacks_table *table = context;
     struct str key = str_fmt(arena, "%.*s/%.*s", STR_ARG(namespace_), STR_ARG(name));
@@ -203,11 +208,14 @@ static bool get(void *context, struct arena *arena, struct str namespace_, struc
     if (!held->count)
         return false;
 
-    struct str rest = kept_depends_on(held->objects[0]);
+    struct str rest = kept_line(held->objects[0]);
+    uint64_t provides = 0;
 
-    *ret_depends_on = str_list_new(arena, 0);
+    str_split(&rest, ' ', &part);
+    str_to_u64(part, &provides);
+    *ret_stack = (struct fact_stack){ true, str_list_new(arena, 0), (uint32_t)provides };
     while (rest.len && str_split(&rest, ',', &part))
-        str_list_push(ret_depends_on, part);
+        str_list_push(&ret_stack->depends_on, part);
     return true;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: herd-webhook: its commands. */
 #include "io/signal.h"
 #include "webhook/offline/command.h"
@@ -28,7 +29,7 @@ static int run_serve(int argc, char **argv)
     if (code != PROGRAM_GO_ON)
         return code;
     if (webhook_options_read(arena, &flags, count_processors(), &options, &err) < 0)
-        return program_refuse(&webhook_program, &err);
+        return program_reject(&webhook_program, &err);
     if (options.version) {
         printf("herd-webhook %s\n", HERD_VERSION);
         return PROGRAM_OK;
@@ -38,7 +39,7 @@ static int run_serve(int argc, char **argv)
 
     program_log_flags(log, &flags);
     if (webhook_serve(&options, log, &err) < 0)
-        return program_refuse(&webhook_program, &err);
+        return program_reject(&webhook_program, &err);
     return PROGRAM_OK;
 }
 
@@ -51,7 +52,7 @@ int main(int argc, char **argv)
 {
     const struct program_set set = {
         .name = "herd-webhook",
-        .summary = "The admission webhook of Herd, and the same judgement on files.",
+        .summary = "The admission webhook of Herd, and the same validation on files.",
         .version = HERD_VERSION,
         .commands = commands,
         .command_count = sizeof(commands) / sizeof(commands[0]),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.h: the rows of metrics.def. */
 #ifndef HERD_WEBHOOK_METRICS_H
 #define HERD_WEBHOOK_METRICS_H
@@ -10,8 +11,6 @@ enum webhook_metric {
 #undef METRIC
     WEBHOOK_METRIC_COUNT
 };
-
-extern const struct metric_row webhook_metrics[WEBHOOK_METRIC_COUNT];
 
 /* With every series whose labels are known in advance at zero, so that a rate over the first event
  * is not lost. */

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.c: from flags to what the parts are created with. Pure. */
 #include "webhook/options.h"
 
-#include "base/limits.h"
+#include "webhook/limits.h"
 
 enum flag_id {
 #define FLAG FLAG_AS_ID
@@ -84,8 +85,8 @@ int webhook_options_read(struct arena *arena, const struct flag_values *flags, u
         .metrics_from = values[FLAG_METRICS_LISTEN].from,
         .certificate_file = text_of(flags, FLAG_TLS_CERT_FILE, arena),
         .key_file = text_of(flags, FLAG_TLS_KEY_FILE, arena),
+        .client_ca_file = text_of(flags, FLAG_CLIENT_CA_FILE, arena),
         .check_access = values[FLAG_CHECK_ACCESS].number != 0,
-        .receipt_key_file = text_of(flags, FLAG_RECEIPT_KEY_FILE, arena),
         .config_file = text_of(flags, FLAG_CONFIG_FILE, arena),
         .drain_ms = values[FLAG_DRAIN].number,
         .seccomp = webhook_sandbox_mode(values[FLAG_SECCOMP].text),
@@ -105,7 +106,9 @@ int webhook_options_read(struct arena *arena, const struct flag_values *flags, u
         return error_wrap(err, "%s", values[FLAG_METRICS_LISTEN].from);
     if (read_kubeconfig(arena, flags, &options.api, err) < 0 ||
         configuration_read_flags(&values[FLAG_RULE_SEVERITY], &values[FLAG_ALLOW_PLAIN_HTTP],
-                                 &options.configuration, err) < 0)
+                                 &options.configuration, err) < 0 ||
+        span_target_read(arena, &values[FLAG_OTLP_ENDPOINT], &values[FLAG_OTLP_CA_FILE],
+                         &values[FLAG_OTLP_HEADERS_FILE], &options.spans, err) < 0)
         return -1;
     options.event_threads = count_threads(&options, values[FLAG_THREADS].number, processors);
     *ret_options = options;

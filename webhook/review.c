@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* review.c: what is done with a review depends on its route and operation only.
  *
- *   mutate    CREATE, UPDATE   the patch of defaults and of who asks, or the refusal
- *   validate  CREATE, UPDATE   the refusal, or the warnings and what the change will do
+ *   mutate    CREATE, UPDATE   the patch of defaults and of who asks, or the rejection
+ *   validate  CREATE, UPDATE   the rejection, or the warnings and what the change will do
  *   both      DELETE, CONNECT  allowed: a Stack that is going must be able to go
  *   both      of a subresource allowed: an API server writes status without touching the spec
  *
@@ -10,90 +11,85 @@
  * stored object: only the API server can write that, while anybody may send one that says so. */
 #include "webhook/review.h"
 
-#include "base/plant.h"
-#include "stack/access.h"
-#include "stack/policy.h"
-#include "stack/preview.h"
-#include "stack/record.h"
+#include "base/set.h"
+#include "stack/access/access.h"
+#include "stack/model/policy.h"
+#include "stack/preview/preview.h"
 
-const char *review_operation_name(enum admission_operation operation)
-{
-    static const char *const names[] = {
-        [ADMISSION_CREATE] = "CREATE",
-        [ADMISSION_UPDATE] = "UPDATE",
-        [ADMISSION_DELETE] = "DELETE",
-        [ADMISSION_CONNECT] = "CONNECT",
-    };
+enum { RULES_BYTES_MAX = 512 }; /* in a line of the log and an entry of the audit log */
 
-    return names[operation];
-}
-
-/* --- the kinds that are judged --- */
+/* --- the kinds that are validated --- */
 
 struct asked {
     enum review_route route;
     const struct admission_request *request;
     struct json old_object; /* absent but on an update */
     const struct review_context *context;
+    struct review_outcome *outcome;
 };
 
-static void ask_for_user(struct arena *arena, const struct asked *asked, struct record *record,
-                         struct verdict *verdict)
+static const char *route_name(enum review_route route)
 {
-    const struct admission_request *request = asked->request;
-    struct access_user user;
-
-    if (!asked->context->facts->access.ask)
-        return;
-    user = access_user_of(arena, request->username, request->user_uid, request->groups,
-                          request->user_extra);
-    access_judge(arena, asked->context->facts, &user, asked->context->severities, record, verdict);
+    return route == REVIEW_MUTATE ? "mutate" : "validate";
 }
 
-static struct verdict judge_stack(struct arena *arena, const struct asked *asked)
+static void ask_for_user(struct arena *arena, const struct asked *asked, struct verdict *verdict)
+{
+    const struct admission_request *request = asked->request;
+    struct access_user user = access_user_of(arena, request->username, request->user_uid,
+                                             request->groups, request->user_extra);
+
+    access_validate(arena, asked->context->facts, &user, request->namespace_,
+                    asked->context->severities, verdict);
+}
+
+/* What STACK_TRACEPARENT is to say; NULL: nothing is traced. */
+static const struct str *trace_change(struct arena *arena, const struct asked *asked,
+                                      const struct verdict *verdict)
+{
+    if (!asked->context->traced)
+        return NULL;
+    asked->outcome->trace =
+        review_trace_of(arena, route_name(asked->route), asked->request, asked->old_object,
+                        author_changes_spec(arena, asked->request, asked->old_object, verdict));
+    return &asked->outcome->trace.stored;
+}
+
+static struct verdict validate_stack(struct arena *arena, const struct asked *asked)
 {
     const struct review_context *context = asked->context;
     const struct admission_request *request = asked->request;
-    const struct recording recording = {
-        .object = request->object,
-        .old_object = asked->old_object,
-        .namespace_ = request->namespace_,
-        .username = request->username,
-        .groups = request->groups,
-        .receipt_key = context->receipt_key,
-        .policies = context->facts->policies,
-    };
-    struct verdict verdict = stack_judge(arena, request->object, asked->old_object, context->facts,
-                                         context->severities);
-    struct record record = record_begin(arena, &recording, &verdict);
+    struct verdict verdict =
+        stack_admit(arena, request->object, asked->old_object, context->facts, context->severities);
+    bool changes = author_changes(arena, request, asked->old_object, &verdict);
+    const struct str *traceparent = trace_change(arena, asked, &verdict);
 
-    ask_for_user(arena, asked, &record, &verdict);
+    if (changes && context->facts->access.ask)
+        ask_for_user(arena, asked, &verdict);
     if (asked->route == REVIEW_MUTATE)
-        record_write(arena, &record, context->severities, &verdict);
-    else
-        record_check(arena, &record, context->severities, &verdict);
-    if (asked->route == REVIEW_VALIDATE && verdict.allowed)
+        author_write(arena, request, asked->old_object, changes, traceparent, &verdict);
+    else if (verdict.allowed)
         verdict.notes = stack_preview(arena, verdict.stack, verdict.chosen, asked->old_object,
                                       context->facts, request->dry_run);
     return verdict;
 }
 
-static struct verdict judge_policy(struct arena *arena, const struct asked *asked)
+static struct verdict validate_policy(struct arena *arena, const struct asked *asked)
 {
-    return policy_judge(arena, asked->request->object, asked->old_object);
+    return policy_admit(arena, asked->request->object, asked->old_object);
 }
 
-static const struct judged_kind {
+static const struct validated_kind {
     const struct kube_resource *resource;
-    struct verdict (*judge)(struct arena *arena, const struct asked *asked);
+    struct verdict (*validate)(struct arena *arena, const struct asked *asked);
 } kinds[] = {
-    { &stack_resource, judge_stack },
-    { &policy_resource, judge_policy },
+    { &stack_resource, validate_stack },
+    { &policy_resource, validate_policy },
 };
 
 /* NULL and an error: it is none of them. */
-static const struct judged_kind *find_kind(const struct admission_request *request,
-                                           struct error *err)
+static const struct validated_kind *find_kind(const struct admission_request *request,
+                                              struct error *err)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         const struct kube_resource *resource = kinds[i].resource;
@@ -103,11 +99,12 @@ static const struct judged_kind *find_kind(const struct admission_request *reque
             str_eq(request->resource.version, resource->version))
             return &kinds[i];
     }
-    error_set(err, ERROR_BAD_REQUEST,
-              "this webhook judges %.*s and %.*s.%.*s of version %.*s only; mend the rules of the "
-              "webhook configuration that sent something else, and leave matchPolicy at Equivalent",
-              STR_ARG(stack_resource.plural), STR_ARG(policy_resource.plural),
-              STR_ARG(stack_resource.group), STR_ARG(stack_resource.version));
+    error_set(
+        err, ERROR_BAD_REQUEST,
+        "this webhook validates %.*s and %.*s.%.*s of version %.*s only; fix the rules of the "
+        "webhook configuration that sent something else, and leave matchPolicy at Equivalent",
+        STR_ARG(stack_resource.plural), STR_ARG(policy_resource.plural),
+        STR_ARG(stack_resource.group), STR_ARG(stack_resource.version));
     return NULL;
 }
 
@@ -123,13 +120,8 @@ static bool is_going(const struct admission_request *request)
     return stored.deletion_timestamp.len > 0;
 }
 
-static bool needs_no_judgement(const struct admission_request *request)
+static bool needs_no_validation(const struct admission_request *request)
 {
-    if (PLANTED(DRY_RUN_PASSES) && request->dry_run)
-        return true;
-    if (PLANTED(BAD_OLD_EXCUSES) && request->operation == ADMISSION_UPDATE &&
-        !json_is(request->old_object, JSON_OBJECT))
-        return true;
     return is_going(request) || request->sub_resource.len > 0;
 }
 
@@ -138,25 +130,32 @@ static int check_object(const struct admission_request *request, struct error *e
     if (json_is(request->object, JSON_OBJECT))
         return 0;
     return error_set(err, ERROR_BAD_REQUEST,
-                     "request.object is %s, not an object: there is nothing to judge",
+                     "request.object is %s, not an object: there is nothing to validate",
                      json_kind_name(json_kind(request->object)));
 }
 
-/* Both routes judge. A refusal by the mutating one comes first of all, before the API server looks
- * at the schema and stops at what it finds there: so the author is told everything at once, with
- * the ways out. What a later mutating webhook spoils, the validating one still refuses. */
-static void judge(struct arena *arena, const struct judged_kind *kind, const struct asked *asked,
-                  struct admission_answer *answer, struct review_outcome *outcome)
+static void reject(struct admission_answer *answer, const struct verdict *verdict)
+{
+    answer->allowed = false;
+    answer->code = error_http_status(ERROR_INVALID);
+    answer->reason = str_of(error_reason(ERROR_INVALID));
+    answer->message = verdict->message;
+    answer->causes = &verdict->problems;
+}
+
+/* Both routes validate. A rejection by the mutating one comes first of all, before the API server
+ * looks at the schema and stops at what it finds there: so the author is told everything at once,
+ * with the remedies. What a later mutating webhook spoils, the validating one still rejects. */
+static void validate(struct arena *arena, const struct validated_kind *kind,
+                     const struct asked *asked, struct admission_answer *answer,
+                     struct review_outcome *outcome)
 {
     struct verdict *verdict = arena_new(arena, struct verdict);
 
-    *verdict = kind->judge(arena, asked);
-    answer->allowed = verdict->allowed;
+    *verdict = kind->validate(arena, asked);
+    outcome->findings = verdict->problems.list.count;
     if (!verdict->allowed) {
-        answer->code = error_http_status(ERROR_INVALID);
-        answer->reason = str_of(error_reason(ERROR_INVALID));
-        answer->message = verdict->message;
-        answer->causes = &verdict->problems;
+        reject(answer, verdict);
     } else if (asked->route == REVIEW_MUTATE) {
         answer->patch = verdict->patch;
         return; /* warnings are for the validating route to give, once */
@@ -164,59 +163,171 @@ static void judge(struct arena *arena, const struct judged_kind *kind, const str
     outcome->problems = verdict->problems;
     if (verdict->stack && asked->context->facts->policies)
         outcome->policies = policy_outcomes_of(arena, asked->context->facts->policies,
-                                               verdict->stack, &verdict->problems);
+                                               verdict->stack, verdict->chosen, &verdict->problems);
     for (uint32_t i = 0; i < verdict->warnings.count; i++)
         admission_warn(answer, arena, verdict->warnings.items[i]);
     admission_note(answer, arena, &verdict->notes);
+}
+
+/* Each rule that denies, once, in the order of the findings; what does not fit is counted. */
+static struct str denying_rules(struct arena *arena, const struct problems *problems)
+{
+    struct set named = set_new(arena, 16);
+    struct strbuf out = strbuf_new(arena, 64);
+    uint32_t left_out = 0;
+
+    for (uint32_t i = 0; i < problems->list.count; i++) {
+        const struct problem *problem = &problems->list.items[i];
+
+        if (problem->severity != SEVERITY_DENY || !set_add(named, problem->rule))
+            continue;
+        if (left_out || out.len + problem->rule.len > RULES_BYTES_MAX)
+            left_out++;
+        else
+            strbuf_fmt(&out, "%s%.*s", out.len ? "," : "", STR_ARG(problem->rule));
+    }
+    if (left_out)
+        strbuf_fmt(&out, ",and %u more", left_out);
+    return strbuf_str(&out);
+}
+
+static void finish(struct arena *arena, const struct admission_request *request,
+                   struct admission_answer *answer, struct review_outcome *outcome)
+{
+    struct strbuf out = strbuf_new(arena, 1024 + answer->patch.len * 2);
+
+    outcome->rules = STR("");
+    if (!answer->allowed) {
+        outcome->rules = denying_rules(arena, &outcome->problems);
+        str_list_push(&answer->audit, STR("rejected-by"));
+        str_list_push(&answer->audit, outcome->rules);
+    }
+    admission_write(answer, &out);
+    outcome->answer = strbuf_str(&out);
+    outcome->allowed = answer->allowed;
+    outcome->operation = request->operation_name.len ? request->operation_name : STR("unknown");
+    outcome->kind = request->resource.kind;
+    outcome->name = request->name;
+    outcome->namespace_ = request->namespace_;
+    outcome->username = request->username;
+    outcome->dry_run = request->dry_run;
+    if (request->dry_run || (answer->allowed && !outcome->trace.changes))
+        outcome->trace.context.sampled = false;
+}
+
+static struct admission_answer answer_to(struct arena *arena,
+                                         const struct admission_request *request)
+{
+    return (struct admission_answer){
+        .uid = request->uid,
+        .allowed = true,
+        .resource = request->resource,
+        .name = request->name,
+        .warnings = str_list_new(arena, 0),
+        .audit = str_list_new(arena, 0),
+    };
+}
+
+/* --- what cannot be decoded, or is too large to be validated --- */
+
+struct answering {
+    struct arena *arena;
+    enum review_route route;
+    struct str body;
+    const struct review_context *context;
+    struct review_outcome *ret_outcome;
+    struct error *err;
+    int result;
+};
+
+/* An API server shows the author what an answer with the review's uid says; of an HTTP error it
+ * says that the webhook failed. */
+static void reject_unread(struct arena *arena, const struct answering *a,
+                          const struct admission_request *request, const struct verdict *verdict,
+                          struct review_outcome *outcome)
+{
+    struct admission_answer answer = answer_to(arena, request);
+
+    reject(&answer, verdict);
+    outcome->problems = verdict->problems;
+    outcome->findings = verdict->problems.list.count;
+    if (a->context->traced)
+        outcome->trace =
+            review_trace_of(arena, route_name(a->route), request, request->old_object, false);
+    finish(arena, request, &answer, outcome);
+}
+
+/* --- one review --- */
+
+static int answer_review(const struct answering *a)
+{
+    struct admission_request request;
+    struct review_outcome outcome = { .problems = problems_new(a->arena) };
+    const struct validated_kind *kind;
+
+    if (admission_read(a->arena, a->body, &request, a->err) < 0) {
+        if (!admission_identify(a->body, &request))
+            return -1;
+
+        struct verdict verdict = stack_undecodable(a->arena, a->err);
+
+        reject_unread(a->arena, a, &request, &verdict, &outcome);
+        *a->ret_outcome = outcome;
+        return 0;
+    }
+    kind = find_kind(&request, a->err);
+    if (!kind)
+        return -1;
+
+    struct admission_answer answer = answer_to(a->arena, &request);
+
+    if (!needs_no_validation(&request)) {
+        if (a->context->facts->policies_pending)
+            return error_set(a->err, ERROR_UNAVAILABLE,
+                             "this webhook has not read the StackPolicies yet, so it accepts "
+                             "nothing; try again in a moment");
+        struct asked asked = { a->route, &request, { NULL, 0 }, a->context, &outcome };
+
+        if (check_object(&request, a->err) < 0)
+            return -1;
+        if (request.operation == ADMISSION_UPDATE)
+            asked.old_object = request.old_object;
+        validate(a->arena, kind, &asked, &answer, &outcome);
+    }
+
+    finish(a->arena, &request, &answer, &outcome);
+    *a->ret_outcome = outcome;
+    return 0;
+}
+
+static void answer_within_budget(void *context)
+{
+    struct answering *a = context;
+
+    a->result = answer_review(a);
+}
+
+static int reject_too_large(struct arena *spare, const struct answering *a)
+{
+    struct admission_request request;
+    struct review_outcome outcome = { .problems = problems_new(spare) };
+    struct verdict verdict = stack_too_large(spare);
+
+    if (!admission_identify(a->body, &request))
+        return error_set(a->err, ERROR_TOO_LARGE, "the review needs more memory than one may have");
+    reject_unread(spare, a, &request, &verdict, &outcome);
+    *a->ret_outcome = outcome;
+    return 0;
 }
 
 int review_answer(struct arena *arena, enum review_route route, struct str body,
                   const struct review_context *context, struct review_outcome *ret_outcome,
                   struct error *err)
 {
-    struct admission_request request;
-    struct review_outcome outcome = { .problems = problems_new(arena) };
-    const struct judged_kind *kind;
+    struct answering answering = { arena, route, body, context, ret_outcome, err, -1 };
+    struct arena *spare = arena_beside(arena);
 
-    if (PLANTED(ALLOWED_FIRST))
-        ret_outcome->allowed = true;
-    if (admission_read(arena, body, &request, err) < 0)
-        return -1;
-    kind = find_kind(&request, err);
-    if (!kind)
-        return -1;
-
-    struct admission_answer answer = {
-        .uid = request.uid,
-        .allowed = true,
-        .resource = request.resource,
-        .name = request.name,
-        .warnings = str_list_new(arena, 0),
-        .audit = str_list_new(arena, 0),
-    };
-
-    if (!needs_no_judgement(&request)) {
-        if (context->facts->policies_pending)
-            return error_set(err, ERROR_UNAVAILABLE,
-                             "this webhook has not read the StackPolicies yet, so it cannot say "
-                             "yes; try again in a moment");
-        struct asked asked = { route, &request, { NULL, 0 }, context };
-
-        if (check_object(&request, err) < 0)
-            return -1;
-        if (request.operation == ADMISSION_UPDATE)
-            asked.old_object = request.old_object;
-        judge(arena, kind, &asked, &answer, &outcome);
-    }
-
-    struct strbuf out = strbuf_new(arena, 1024 + answer.patch.len * 2);
-
-    admission_write(&answer, &out);
-    outcome.answer = strbuf_str(&out);
-    outcome.allowed = answer.allowed;
-    outcome.operation = request.operation;
-    outcome.name = request.name;
-    outcome.namespace_ = request.namespace_;
-    *ret_outcome = outcome;
-    return 0;
+    if (arena_run(arena, answer_within_budget, &answering) < 0)
+        return reject_too_large(spare, &answering);
+    return answering.result;
 }

@@ -1,7 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox.c: syscalls.def as a table, and its entry. */
 #include "webhook/sandbox.h"
-
-#include "base/plant.h"
 
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -13,10 +12,16 @@
 
 /* Of an int the upper half of a register says nothing. */
 #define INT_MASK UINT32_MAX
-#define ARGUMENT(number, mask, value) { (number), (mask), (value) }
+#define ARGUMENT(number, mask, value)                                                              \
+    {                                                                                              \
+        (number), (mask), (value)                                                                  \
+    }
 
 /* What syscalls.def says of arguments. */
-#define ANY { 0, 0, 0 }
+#define ANY                                                                                        \
+    {                                                                                              \
+        0, 0, 0                                                                                    \
+    }
 #define A_THREAD ARGUMENT(0, CLONE_THREAD, CLONE_THREAD)
 #define READ_ONLY ARGUMENT(2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY)
 #define INET ARGUMENT(0, INT_MASK, AF_INET)
@@ -24,8 +29,9 @@
 #define NETLINK ARGUMENT(0, INT_MASK, AF_NETLINK), ARGUMENT(2, INT_MASK, NETLINK_ROUTE)
 #define UNIX ARGUMENT(0, INT_MASK, AF_UNIX)
 #define DATA ARGUMENT(2, PROT_EXEC, 0)
-#define JIT ARGUMENT(2, INT_MASK, PROT_READ | PROT_WRITE | PROT_EXEC), \
-            ARGUMENT(3, INT_MASK, MAP_PRIVATE | MAP_ANONYMOUS)
+#define JIT                                                                                        \
+    ARGUMENT(2, INT_MASK, PROT_READ | PROT_WRITE | PROT_EXEC),                                     \
+        ARGUMENT(3, INT_MASK, MAP_PRIVATE | MAP_ANONYMOUS)
 #define THREAD_NAME ARGUMENT(0, INT_MASK, PR_SET_NAME)
 #define BYTES_TO_READ ARGUMENT(1, INT_MASK, FIONREAD)
 
@@ -46,8 +52,8 @@ const struct sandbox_call webhook_calls[] = {
 
 const uint32_t webhook_call_count = sizeof(webhook_calls) / sizeof(webhook_calls[0]);
 const uint32_t webhook_own_call_count = 0
-#define CALL(call, arguments, seen, why) + 1
-#define ABSENT(call, why) + 1
+#define CALL(call, arguments, seen, why) +1
+#define ABSENT(call, why) +1
 #define INSTRUMENT(call, arguments, why)
 #include "webhook/syscalls.def"
     ;
@@ -73,7 +79,7 @@ void webhook_sandbox_enter(enum sandbox_mode mode, struct log *log)
 {
     struct error err;
 
-    if (mode == SANDBOX_OFF || PLANTED(OPEN_SANDBOX))
+    if (mode == SANDBOX_OFF)
         return;
     if (sandbox_enter(webhook_calls, webhook_call_count, mode, &err) < 0)
         log_warn(log, "system calls are not restricted; serving without",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox.h: the system calls that `herd-webhook serve` makes: syscalls.def. */
 #ifndef HERD_WEBHOOK_SANDBOX_H
 #define HERD_WEBHOOK_SANDBOX_H

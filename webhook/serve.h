@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serve.h: the life of a serving webhook: start, follow the certificate, drain, end. */
 #ifndef HERD_WEBHOOK_SERVE_H
 #define HERD_WEBHOOK_SERVE_H

@@ -1,13 +1,15 @@
-/* server.c: handlers around review_answer: count, log a refusal, never answer in doubt. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server.c: handlers around review_answer: count, log a rejection, never answer in doubt. */
 #include "webhook/server.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "kube/apistatus.h"
+#include "text/limits.h"
 #include "webhook/metrics.h"
 #include "webhook/review.h"
 
 #include <stdio.h>
+#include <time.h>
 
 struct webhook_server {
     struct webhook_server_options options;
@@ -55,12 +57,52 @@ static bool is_review(const struct http_route *route)
     return route->body_max > 0;
 }
 
-static void tell_refusal(struct webhook_server *server, const struct http_exchange_view *view,
-                         const struct review_outcome *outcome)
+/* Names of users, objects and rules: no value of anything. */
+static void log_rejection(struct webhook_server *server, const struct http_exchange_view *view,
+                          const struct review_outcome *outcome)
 {
-    log_debug(server->options.log, "Stack refused", LOG_STR("namespace", outcome->namespace_),
-              LOG_STR("name", outcome->name), LOG_Z("route", view->route->label),
-              LOG_INT("faults", outcome->problems.denied));
+    log_info(server->options.log, "review rejected", LOG_STR("user", outcome->username),
+             LOG_STR("kind", outcome->kind), LOG_STR("namespace", outcome->namespace_),
+             LOG_STR("name", outcome->name), LOG_STR("operation", outcome->operation),
+             LOG_Z("dry_run", outcome->dry_run ? "true" : "false"),
+             LOG_Z("route", view->route->label), LOG_STR("rules", outcome->rules),
+             LOG_INT("faults", outcome->problems.denied));
+}
+
+/* Spans are told in microseconds; a review takes less than one of a clock's milliseconds. */
+static int64_t wall_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* Names of users, objects and rules, as in the log. */
+static void tell_span(struct webhook_server *server, const struct review_outcome *outcome,
+                      enum review_route route, int64_t start_us)
+{
+    span_exporter_add(
+        server->options.spans,
+        &(struct otlp_span){
+            .context = outcome->trace.context,
+            .parent_id = outcome->trace.parent_id,
+            .name = route == REVIEW_MUTATE ? "admission/mutate" : "admission/validate",
+            .kind = OTLP_SERVER,
+            .start_us = start_us,
+            .end_us = wall_us(),
+            .failed = !outcome->allowed,
+            .message = outcome->rules,
+            .attributes = { OTLP_STR("k8s.namespace.name", outcome->namespace_),
+                            OTLP_STR("herd.stack", outcome->name),
+                            OTLP_STR("herd.operation", outcome->operation),
+                            OTLP_STR("herd.author", outcome->username),
+                            OTLP_STR("herd.verdict",
+                                     outcome->allowed ? STR("allowed") : STR("denied")),
+                            OTLP_STR("herd.rules", outcome->rules),
+                            OTLP_INT("herd.findings", outcome->findings) },
+            .attribute_count = 7,
+        });
 }
 
 static void handle_review(struct http_exchange *exchange, struct webhook_server *server,
@@ -72,25 +114,30 @@ static void handle_review(struct http_exchange *exchange, struct webhook_server 
     const struct review_context context = {
         .facts = &facts,
         .severities = &configuration.severities,
-        .receipt_key = receipt_key_take(server->options.receipt_key, view->arena),
+        .traced = server->options.spans != NULL,
     };
+    int64_t start_us = context.traced ? wall_us() : 0;
     struct review_outcome outcome;
     struct error err;
 
     facts.plain_http_allowed = configuration.plain_http_allowed;
+    facts.repo_hosts_allowed = &configuration.repo_hosts;
     facts.access = access_source_take(server->options.access, view->arena);
     if (review_answer(view->arena, route, view->body, &context, &outcome, &err) < 0) {
-        log_warn(server->options.log, "review refused: it cannot be judged",
+        log_warn(server->options.log, "review rejected: it cannot be validated",
                  LOG_Z("route", view->route->label), LOG_STR("peer", view->peer),
                  LOG_Z("error", err.text));
         answer_failure(exchange, &err);
         return;
     }
 
+    if (outcome.trace.context.sampled)
+        tell_span(server, &outcome, route, start_us);
+
     /* Nothing is allocated from here on: what is counted was answered. */
     const struct str labels[] = {
         str_of(view->route->label),
-        str_of(review_operation_name(outcome.operation)),
+        outcome.operation,
         outcome.allowed ? STR("allowed") : STR("denied"),
     };
 
@@ -98,7 +145,7 @@ static void handle_review(struct http_exchange *exchange, struct webhook_server 
     count_findings(server, &outcome.problems);
     count_policies(server, &outcome.policies);
     if (!outcome.allowed)
-        tell_refusal(server, view, &outcome);
+        log_rejection(server, view, &outcome);
     http_answer(exchange, 200, "application/json", outcome.answer);
 }
 
@@ -139,7 +186,7 @@ static void on_end(void *context, const struct http_exchange_view *view, int sta
     metrics_add(metrics, WEBHOOK_REQUESTS, (struct str[]){ label, str_make(code, (size_t)len) }, 1);
     if (!view->route || !is_review(view->route))
         return;
-    metrics_observe(metrics, WEBHOOK_REVIEW_SECONDS, &label, (double)duration_us / 1e6);
+    metrics_observe(metrics, WEBHOOK_REVIEW_DURATION, &label, (double)duration_us / 1e6);
     if (status != 200)
         metrics_add(metrics, WEBHOOK_REVIEWS,
                     (struct str[]){ label, STR("unknown"), STR("failed") }, 1);

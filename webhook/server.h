@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.h: the webhook's TLS server: routes, metrics, log lines. */
 #ifndef HERD_WEBHOOK_SERVER_H
 #define HERD_WEBHOOK_SERVER_H
@@ -6,10 +7,10 @@
 #include "io/http_server.h"
 #include "io/log.h"
 #include "runtime/health.h"
+#include "runtime/span_exporter.h"
 #include "settings/configured.h"
 #include "webhook/access.h"
 #include "webhook/facts.h"
-#include "webhook/receipt_key.h"
 
 struct webhook_server;
 
@@ -21,9 +22,9 @@ struct webhook_server_options {
     uint32_t event_threads;
     size_t arena_budget; /* of one review, beside 4 x its body; 0 = LIMIT_REVIEW_ARENA */
     struct fact_source *facts;
-    struct access_source *access;    /* NULL: nobody is asked what users may do */
-    struct receipt_key *receipt_key; /* NULL: no receipts */
+    struct access_source *access;  /* NULL: nobody is asked what users may do */
     struct configured *configured; /* NULL: the defaults */
+    struct span_exporter *spans;   /* NULL: nothing is traced */
     struct metrics *metrics;
     struct health *health;
     struct log *log;

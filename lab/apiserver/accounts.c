@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* accounts.c: ServiceAccounts as callers: their tokens are given (TokenRequest) and recognized. A
  * token dies with its account, and with the Pod or Secret that it is bound to. Source:
  * k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage/token.go, pkg/serviceaccount. */
@@ -75,10 +76,9 @@ static int bind(struct request *rq, const struct value *reference, struct token_
     if (value_kind(reference) != JSON_OBJECT)
         return 0;
     if (!plural)
-        return fail_bad_request(&rq->failure,
-                                str_fmt(rq->arena,
-                                        "cannot bind token to object of type /v1, Kind=%.*s",
-                                        STR_ARG(str_shown(rq->arena, kind, 100))));
+        return fail_bad_request(
+            &rq->failure, str_fmt(rq->arena, "cannot bind token to object of type /v1, Kind=%.*s",
+                                  STR_ARG(str_shown(rq->arena, kind, 100))));
     if (load(rq, plural, rq->namespace_, name, &object) != 0)
         return -1;
     claims->bound_kind = kind;
@@ -216,8 +216,8 @@ static struct api_caller account_caller(struct request *rq, const struct token_c
     struct value *ids = value_array(rq->arena);
     struct value *extra = value_object(rq->arena);
     struct api_caller caller = {
-        .user = str_fmt(rq->arena, "system:serviceaccount:%.*s:%.*s",
-                        STR_ARG(claims->namespace_), STR_ARG(claims->name)),
+        .user = str_fmt(rq->arena, "system:serviceaccount:%.*s:%.*s", STR_ARG(claims->namespace_),
+                        STR_ARG(claims->name)),
         .groups = str_list_new(rq->arena, 4),
         .uid = claims->uid,
         .extra = extra,
@@ -227,8 +227,7 @@ static struct api_caller account_caller(struct request *rq, const struct token_c
     str_list_push(&caller.groups,
                   str_fmt(rq->arena, "system:serviceaccounts:%.*s", STR_ARG(claims->namespace_)));
     str_list_push(&caller.groups, STR("system:authenticated"));
-    value_append(ids, value_str(rq->arena,
-                                str_fmt(rq->arena, "JTI=%.*s", STR_ARG(claims->id))));
+    value_append(ids, value_str(rq->arena, str_fmt(rq->arena, "JTI=%.*s", STR_ARG(claims->id))));
     value_set(rq->arena, extra, STR("authentication.kubernetes.io/credential-id"), ids);
     return caller;
 }

@@ -1,4 +1,6 @@
-/* admission.c: from configurations to calls, and from answers to changes, refusals and warnings. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* admission.c: from configurations to calls, and from answers to changes, rejections and warnings.
+ */
 #include "lab/apiserver/admission.h"
 
 #include "lab/apiserver/policy.h"
@@ -27,9 +29,8 @@ static int failed(struct request *rq, const struct hook *hook, struct str why)
                  LOG_STR("webhook", hook->name), LOG_STR("error", why));
         return 0;
     }
-    return fail_internal(&rq->failure,
-                         str_fmt(rq->arena, "failed calling webhook \"%.*s\": %.*s",
-                                 STR_ARG(hook->name), STR_ARG(why)));
+    return fail_internal(&rq->failure, str_fmt(rq->arena, "failed calling webhook \"%.*s\": %.*s",
+                                               STR_ARG(hook->name), STR_ARG(why)));
 }
 
 /* Where `--service` says that the service listens; "" if it says nothing. */
@@ -98,8 +99,7 @@ static bool address_call(struct request *rq, struct hook *hook)
                              str_starts(path, STR("/")) ? "" : "/", STR_ARG(path), STR_ARG(query));
     hook->shown_url = str_fmt(rq->arena, "https://%.*s:%lld%s%.*s?%.*s",
                               STR_ARG(hook->call.server_name), (long long)port,
-                              str_starts(path, STR("/")) ? "" : "/", STR_ARG(path),
-                              STR_ARG(query));
+                              str_starts(path, STR("/")) ? "" : "/", STR_ARG(path), STR_ARG(query));
     return address.len > 0;
 }
 
@@ -114,10 +114,8 @@ static struct hook hook_of(struct request *rq, struct json json)
     json_int64(json_get(json, STR("timeoutSeconds")), &seconds);
     hook.call.timeout_ms = seconds * 1000;
     hook.call.server_name = STR("");
-    hook.ignores_failure =
-        str_eq(json_str(json_get(json, STR("failurePolicy"))), STR("Ignore"));
-    hook.may_repeat =
-        str_eq(json_str(json_get(json, STR("reinvocationPolicy"))), STR("IfNeeded"));
+    hook.ignores_failure = str_eq(json_str(json_get(json, STR("failurePolicy"))), STR("Ignore"));
+    hook.may_repeat = str_eq(json_str(json_get(json, STR("reinvocationPolicy"))), STR("IfNeeded"));
     if (base64_decode(rq->arena, bundle, &hook.call.ca_pem, &err) != 0)
         hook.call.ca_pem = STR("");
     return hook;
@@ -178,10 +176,9 @@ static int prepare(const struct admission_facts *facts, struct hook *hook, bool 
     if (!matches)
         return 0;
     if (rq->dry_run && !str_eq(effects, STR("None")) && !str_eq(effects, STR("NoneOnDryRun")))
-        return fail_bad_request(&rq->failure,
-                                str_fmt(rq->arena,
-                                        "admission webhook \"%.*s\" does not support dry run",
-                                        STR_ARG(hook->name)));
+        return fail_bad_request(
+            &rq->failure, str_fmt(rq->arena, "admission webhook \"%.*s\" does not support dry run",
+                                  STR_ARG(hook->name)));
     if (!address_call(rq, hook))
         return failed(rq, hook,
                       str_fmt(rq->arena,
@@ -201,18 +198,18 @@ static struct str transport_text(struct request *rq, const struct hook *hook)
     const struct webhook_call *call = &hook->call;
 
     if (call->status == 0) {
-        const char *why = call->error.code == ERROR_TIMEOUT ? "context deadline exceeded"
-                                                            : call->error.text;
+        const char *why =
+            call->error.code == ERROR_TIMEOUT ? "context deadline exceeded" : call->error.text;
 
         return str_fmt(rq->arena, "failed to call webhook: Post \"%.*s\": %s",
                        STR_ARG(hook->shown_url), why);
     }
-    return str_fmt(rq->arena, "failed to call webhook: %.*s",
-                   STR_ARG(review_http_error(rq->arena, call->status, call->content_type,
-                                             call->answer)));
+    return str_fmt(
+        rq->arena, "failed to call webhook: %.*s",
+        STR_ARG(review_http_error(rq->arena, call->status, call->content_type, call->answer)));
 }
 
-/* The refusal as the webhook worded it, behind its name; its details and code go along. */
+/* The rejection as the webhook worded it, behind its name; its details and code go along. */
 static int denied(struct request *rq, const struct hook *hook, struct json status)
 {
     struct strbuf out = strbuf_new(rq->arena, 512);
@@ -228,9 +225,9 @@ static int denied(struct request *rq, const struct hook *hook, struct json statu
         code = 400;
     if (message.len == 0)
         message = reason;
-    text = str_fmt(rq->arena, "admission webhook \"%.*s\" denied the request%s%.*s",
-                   STR_ARG(hook->name), message.len ? ": " : " without explanation",
-                   STR_ARG(message));
+    text =
+        str_fmt(rq->arena, "admission webhook \"%.*s\" denied the request%s%.*s",
+                STR_ARG(hook->name), message.len ? ": " : " without explanation", STR_ARG(message));
     fail(&rq->failure, (int)code, str_z(rq->arena, reason), "%.*s", STR_ARG(text));
     json_open_object(&w);
     json_field_str(&w, "kind", STR("Status"));
@@ -248,8 +245,8 @@ static int denied(struct request *rq, const struct hook *hook, struct json statu
     return -1;
 }
 
-/* An answer to what it means: -1 refused or failed. *ret_patch is "" if nothing changes. */
-static int judge(struct request *rq, const struct hook *hook, struct str *ret_patch)
+/* An answer to what it means: -1 rejected or failed. *ret_patch is "" if nothing changes. */
+static int validate(struct request *rq, const struct hook *hook, struct str *ret_patch)
 {
     struct review_answer answer;
     struct error err;
@@ -297,7 +294,7 @@ static int mutate_by(struct request *rq, const struct value *old, struct hook *h
     if (!ask)
         return 0;
     webhook_call_all(rq->api->caller, rq->arena, &hook->call, 1);
-    if (judge(rq, hook, &patch) != 0)
+    if (validate(rq, hook, &patch) != 0)
         return -1;
     return *object ? apply(rq, hook, patch, object, ret_changed) : 0;
 }
@@ -323,8 +320,7 @@ int admission_mutate(struct request *rq, const struct value *old, struct value *
     for (uint32_t i = 0; i < last_change; i++) {
         bool changed;
 
-        if (hooks.items[i].may_repeat &&
-            mutate_by(rq, old, &hooks.items[i], object, &changed) != 0)
+        if (hooks.items[i].may_repeat && mutate_by(rq, old, &hooks.items[i], object, &changed) != 0)
             return -1;
     }
     return 0;
@@ -359,7 +355,7 @@ int admission_validate(struct request *rq, const struct value *old, const struct
         struct str ignored;
 
         asked.items[i].call = calls[i];
-        if (judge(rq, &asked.items[i], &ignored) != 0)
+        if (validate(rq, &asked.items[i], &ignored) != 0)
             return -1;
     }
     return 0;

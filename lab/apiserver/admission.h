@@ -1,4 +1,5 @@
-/* admission.h: webhooks that may change or refuse what is written.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* admission.h: webhooks that may change or reject what is written.
  * Source: k8s.io/apiserver/pkg/admission/plugin/webhook. */
 #ifndef HERD_LAB_APISERVER_ADMISSION_H
 #define HERD_LAB_APISERVER_ADMISSION_H
@@ -32,8 +33,8 @@ struct str review_write(const struct admission_facts *facts, struct str uid);
 
 struct review_answer {
     bool allowed;
-    struct json status;      /* metav1.Status; may be absent */
-    struct str patch;        /* RFC 6902 text; "" = none */
+    struct json status; /* metav1.Status; may be absent */
+    struct str patch;   /* RFC 6902 text; "" = none */
     struct str_list warnings;
 };
 /* -1 and why the answer is not one. */

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admission_cel.c: what expressions on a request may read, and conditions. */
 #include "lab/apiserver/admission_cel.h"
 
-#include "base/limits.h"
 #include "lab/apiserver/object.h"
+#include "lab/limits.h"
 
 /* Fields of the types below; of "": another type's name. */
 static const struct field_row {
@@ -80,8 +81,7 @@ static const struct cel_type *named(struct arena *arena, const char *name)
     return type;
 }
 
-struct cel_env admission_env(struct arena *arena, bool has_params,
-                             const struct cel_type *variables)
+struct cel_env admission_env(struct arena *arena, bool has_params, const struct cel_type *variables)
 {
     struct cel_variable *all = arena_array(arena, struct cel_variable, ADMISSION_VALUES);
 
@@ -94,9 +94,9 @@ struct cel_env admission_env(struct arena *arena, bool has_params,
     /* A name that no expression can write: it is not there. */
     all[ADMISSION_PARAMS] =
         (struct cel_variable){ has_params ? STR("params") : STR("#params"), &cel_type_dyn };
-    all[ADMISSION_VARIABLES] = (struct cel_variable){
-        variables ? STR("variables") : STR("#variables"), variables ? variables : &cel_type_dyn
-    };
+    all[ADMISSION_VARIABLES] =
+        (struct cel_variable){ variables ? STR("variables") : STR("#variables"),
+                               variables ? variables : &cel_type_dyn };
     return (struct cel_env){ all, ADMISSION_VALUES };
 }
 
@@ -114,8 +114,7 @@ static struct str kinds_text(struct arena *arena, unsigned kinds)
         if (kinds & (1u << names[i].kind))
             strbuf_fmt(&out, "%s%s", count++ ? " " : "", names[i].name);
     return count == 1 ? str_fmt(arena, "must evaluate to %.*s", STR_ARG(strbuf_str(&out)))
-                      : str_fmt(arena, "must evaluate to one of [%.*s]",
-                                STR_ARG(strbuf_str(&out)));
+                      : str_fmt(arena, "must evaluate to one of [%.*s]", STR_ARG(strbuf_str(&out)));
 }
 
 struct cel_program *admission_compile(struct arena *arena, const struct cel_env *env,
@@ -126,17 +125,16 @@ struct cel_program *admission_compile(struct arena *arena, const struct cel_env 
 
     if (!type || kinds == 0 || (kinds & (1u << type->kind)))
         return program;
-    *ret_why = str_fmt(arena, "%.*s but got %.*s", STR_ARG(kinds_text(arena, kinds)),
-                       STR_ARG(type->kind == CEL_NULL ? cel_type_name(type)
-                                                      : cel_type_text(arena, type)));
+    *ret_why =
+        str_fmt(arena, "%.*s but got %.*s", STR_ARG(kinds_text(arena, kinds)),
+                STR_ARG(type->kind == CEL_NULL ? cel_type_name(type) : cel_type_text(arena, type)));
     return NULL;
 }
 
 static int namespace_value(const struct admission_facts *facts, const struct value **ret_namespace)
 {
     struct request *rq = facts->rq;
-    const struct kind *kind =
-        catalog_find(rq->catalog, STR(""), STR("v1"), STR("namespaces"));
+    const struct kind *kind = catalog_find(rq->catalog, STR(""), STR("v1"), STR("namespaces"));
     struct value *namespace_;
     uint64_t version;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admission_cel.h: expressions in CEL on a request: match conditions of webhooks, and policies.
  *
  * They see `object` and `oldObject` as they come (null where there is none), `request` as webhooks
@@ -26,8 +27,7 @@ struct cel_env admission_env(struct arena *arena, bool has_params,
 /* Compile an expression whose result must be one of `kinds` (bits). NULL: *ret_why says it in the
  * server's words. */
 struct cel_program *admission_compile(struct arena *arena, const struct cel_env *env,
-                                      struct str expression, unsigned kinds,
-                                      struct str *ret_why);
+                                      struct str expression, unsigned kinds, struct str *ret_why);
 #define ADMISSION_BOOL (1u << CEL_BOOL)
 
 /* Values of the first four variables; the others are null. -1: the namespace cannot be read. */

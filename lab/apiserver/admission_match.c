@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admission_match.c: is a webhook to be asked about this request?
  * Source: k8s.io/apiserver/pkg/admission/plugin/webhook/predicates. */
 #include "lab/apiserver/admission_cel.h"
@@ -97,19 +98,19 @@ static bool selects(struct arena *arena, struct json selector, const struct valu
 
     if (json_count(selector) == 0)
         return true;
-    /* A selector that cannot be read was refused when it was applied; ask rather than skip. */
+    /* A selector that cannot be read was rejected when it was applied; ask rather than skip. */
     if (selector_read(arena, selector, &s, &err) != 0 ||
         json_read(arena, text, &json_limits_default, &view, &err) != 0)
         return true;
-    return selector_matches(&s, view);
+    return selector_matches(NULL, &s, view);
 }
 
 static bool namespace_selected(const struct admission_facts *facts, struct json selector)
 {
     struct request *rq = facts->rq;
     const struct value *object = facts->object ? facts->object : facts->old;
-    const struct kind *namespaces = catalog_find(rq->catalog, STR(""), STR("v1"),
-                                                 STR("namespaces"));
+    const struct kind *namespaces =
+        catalog_find(rq->catalog, STR(""), STR("v1"), STR("namespaces"));
     struct request asked = *rq;
     struct value *namespace_;
     uint64_t version;

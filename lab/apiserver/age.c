@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* age.c: how long ago something was, as people read it. */
 #include "lab/apiserver/columns.h"
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api.c: the API as an object, and its verbs for the lab's own parts. */
 #include "lab/apiserver/api.h"
 
 #include "base/memory.h"
-#include "lab/apiserver/collector.h"
-#include "lab/apiserver/janitor.h"
+#include "lab/apiserver/garbage_collector.h"
+#include "lab/apiserver/namespace_controller.h"
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/roles.h"
 #include "lab/apiserver/webhook_caller.h"
@@ -12,11 +13,10 @@
 
 static const struct kube_resource namespaces =
     KUBE_RESOURCE_INIT("", "v1", "namespaces", "Namespace", false);
-static const struct kube_resource definitions =
-    KUBE_RESOURCE_INIT("apiextensions.k8s.io", "v1", "customresourcedefinitions",
-                       "CustomResourceDefinition", false);
+static const struct kube_resource definitions = KUBE_RESOURCE_INIT(
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false);
 
-static const struct feed_options feed_options = {
+static const struct watch_cache_options watch_cache_options = {
     .changes_max = 10000,
     .bytes_max = 64 * 1024 * 1024,
     .age_max_ms = 600000,
@@ -28,9 +28,9 @@ int request_begin(struct api *api, struct arena *arena, struct str cluster,
 {
     static const struct api_caller lab = { .user = STR_INIT("system:lab") };
     struct catalog *catalog = request_catalog(api, arena, cluster);
-    const struct kind *kind = catalog ? catalog_find(catalog, resource->group, resource->version,
-                                                     resource->plural)
-                                      : NULL;
+    const struct kind *kind =
+        catalog ? catalog_find(catalog, resource->group, resource->version, resource->plural)
+                : NULL;
 
     if (!kind)
         return error_set(err, ERROR_NOT_FOUND, "cluster \"%.*s\" serves no %.*s.%.*s %.*s",
@@ -97,7 +97,7 @@ static int load(struct api *api, struct error *err)
 struct api *api_create(const struct api_options *options, struct error *err)
 {
     AUTO(api_free) struct api *api = mem_new(struct api);
-    struct store_options store = { options->data_folder, options->clock, feed_options };
+    struct store_options store = { options->data_folder, options->clock, watch_cache_options };
 
     pthread_mutex_init(&api->lock, NULL);
     pthread_mutex_init(&api->aggregation, NULL);
@@ -114,13 +114,13 @@ struct api *api_create(const struct api_options *options, struct error *err)
     if (!api->store)
         return NULL;
     /* The same seed must not give the same uids again after a restart: versions only grow. */
-    api->rng = rng_from_seed(options->seed ^
-                             feed_version(store_feed(api->store)) * 0x9e3779b97f4a7c15ULL);
+    api->rng = rng_from_seed(options->seed ^ watch_cache_version(store_watch_cache(api->store)) *
+                                                 0x9e3779b97f4a7c15ULL);
     api->caller = webhook_caller_create();
     if (load(api, err) != 0)
         return NULL;
-    api->collector = collector_create(api);
-    api->janitor = janitor_create(api);
+    api->garbage_collector = garbage_collector_create(api);
+    api->namespace_controller = namespace_controller_create(api);
     return TAKE(api);
 }
 
@@ -128,8 +128,8 @@ void api_free(struct api *api)
 {
     if (!api)
         return;
-    janitor_free(api->janitor);
-    collector_free(api->collector);
+    namespace_controller_free(api->namespace_controller);
+    garbage_collector_free(api->garbage_collector);
     webhook_caller_free(api->caller);
     registry_free(api->registry);
     roles_free(api->roles);
@@ -143,7 +143,7 @@ void api_free(struct api *api)
 
 void api_close_watches(struct api *api)
 {
-    feed_close(store_feed(api->store));
+    watch_cache_close(store_watch_cache(api->store));
 }
 
 void api_set_service(struct api *api, struct str namespace_, struct str name, struct str address)
@@ -182,8 +182,9 @@ static int make_namespace(struct api *api, struct str cluster, const char *name,
     struct str object, made;
     struct error failed;
 
-    object = str_fmt(arena, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":"
-                            "\"%s\"}}",
+    object = str_fmt(arena,
+                     "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":"
+                     "\"%s\"}}",
                      name);
     if (api_create_object(api, arena, cluster, &namespaces, STR(""), object, &made, &failed) == 0 ||
         failed.code == ERROR_ALREADY_EXISTS)

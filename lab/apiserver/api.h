@@ -1,4 +1,5 @@
-/* api.h: a Kubernetes-style API over the lab's store, for every cluster of the estate.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api.h: a Kubernetes-style API over the lab's store, for every cluster of the simulation.
  *
  * One `struct api` serves all clusters: the management cluster ("local") and each downstream one
  * have their own objects under one process-wide resourceVersion. Requests come by HTTP (api_handle)
@@ -18,7 +19,7 @@ struct api_options {
     const char *data_folder; /* the SQLite file lives here */
     const struct clock *clock;
     struct log *log;
-    uint64_t seed; /* of uids and generated names */
+    uint64_t seed;          /* of uids and generated names */
     struct str token_key;   /* a secret that signs tokens of ServiceAccounts; "" = none are given */
     struct str admin_token; /* bearer token of the administrator, "" = none */
 };
@@ -30,7 +31,7 @@ AUTO_DEFINE(api_free, struct api *)
 /* Webhooks that name a Service of a cluster are called at this "host:port" instead. */
 void api_set_service(struct api *api, struct str namespace_, struct str name, struct str address);
 
-/* End all watches (they see their stream close) and refuse new ones: before the server is freed. */
+/* End all watches (they see their stream close) and reject new ones: before the server is freed. */
 void api_close_watches(struct api *api);
 
 /* Who asks, as authentication found. */
@@ -96,7 +97,7 @@ void api_on_change(struct api *api,
                    void *context);
 
 /* Called with every object that is about to be stored, on any thread: who is behind the API adds to
- * `found` what makes the object useless to it, and the request is refused with that. */
+ * `found` what makes the object useless to it, and the request is rejected with that. */
 void api_on_check(struct api *api,
                   void (*check)(void *context, struct str cluster,
                                 const struct kube_resource *resource, const struct value *object,

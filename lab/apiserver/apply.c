@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* apply.c: sets of fields before and after, and whose they are. */
 #include "lab/apiserver/apply.h"
 
@@ -74,8 +75,7 @@ static struct managers managers_of(struct arena *arena, const struct apply *appl
     if (!managers_read(arena, meta_get(live, "managedFields"), &managers))
         managers = managers_new(arena, 4);
     if (managers.count == 0) {
-        struct manager first = { apply->by, false,
-                                 fields_changed(arena, apply->kind, NULL, live) };
+        struct manager first = { apply->by, false, fields_changed(arena, apply->kind, NULL, live) };
 
         first.by.manager = STR("before-first-apply");
         first.by.sub_resource = STR("");
@@ -230,8 +230,11 @@ static void find_faults(struct arena *arena, const struct schema *s, const struc
         for (struct value *m = value_first(value); m; m = value_next(m)) {
             const struct schema *of = schema_property(s, value_key(m));
 
-            find_faults(arena, of ? of : s ? s->additional : NULL, m,
-                        str_fmt(arena, "%.*s.%.*s", STR_ARG(at), STR_ARG(value_key(m))), faults);
+            find_faults(arena,
+                        of  ? of
+                        : s ? s->additional
+                            : NULL,
+                        m, str_fmt(arena, "%.*s.%.*s", STR_ARG(at), STR_ARG(value_key(m))), faults);
         }
     if (value_kind(value) != JSON_ARRAY || !s || s->list == SCHEMA_LIST_ATOMIC)
         return;
@@ -252,8 +255,8 @@ static void find_faults(struct arena *arena, const struct schema *s, const struc
             str_list_push(faults, str_fmt(arena, "%.*s: duplicate entries for key %.*s",
                                           STR_ARG(at), STR_ARG(fields_key_shown(arena, id))));
         str_list_push(&seen, id);
-        find_faults(arena, s->items, m, str_fmt(arena, "%.*s%.*s", STR_ARG(at),
-                                                STR_ARG(fields_key_shown(arena, id))),
+        find_faults(arena, s->items, m,
+                    str_fmt(arena, "%.*s%.*s", STR_ARG(at), STR_ARG(fields_key_shown(arena, id))),
                     faults);
     }
 }
@@ -273,6 +276,5 @@ struct str_list apply_unchanged(struct arena *arena, const struct kind *kind,
     struct value *set = fields_of(arena, kind, past);
 
     set = fields_minus(arena, set, fields_changed(arena, kind, past, live));
-    return fields_paths(arena,
-                        fields_minus(arena, set, fields_changed(arena, kind, live, past)));
+    return fields_paths(arena, fields_minus(arena, set, fields_changed(arena, kind, live, past)));
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* apply.h: server-side apply, pure: what an applier says is merged into what is there, what it said
  * before and says no more goes, and whoever else has an opinion on a changed value is a conflict.
  * Source: structured-merge-diff v4 (merge/update.go Apply, typed/merge.go, typed/remove.go) and
@@ -35,7 +36,7 @@ struct str_list apply_faults(struct arena *arena, const struct kind *kind,
 /* Paths of what `past` says and `live` still has so. */
 struct str_list apply_unchanged(struct arena *arena, const struct kind *kind,
                                 const struct value *past, const struct value *live);
-/* The whole refusal's message. */
+/* The whole rejection's message. */
 struct str apply_conflict_message(struct arena *arena, const struct apply_conflicts *conflicts);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* apply_merge.c: merging and pruning values along a schema. */
 #include "lab/apiserver/apply_merge.h"
 
@@ -45,9 +46,7 @@ static struct value *merged_element(struct arena *arena, const struct schema *s,
                                     const struct value *live, const struct value *config)
 {
     const struct value *there =
-        s->list == SCHEMA_LIST_MAP
-            ? named(arena, s, live, fields_element(arena, s, config))
-            : NULL;
+        s->list == SCHEMA_LIST_MAP ? named(arena, s, live, fields_element(arena, s, config)) : NULL;
 
     return there ? apply_merge(arena, s->items, there, config) : without_nulls(arena, config);
 }
@@ -150,9 +149,9 @@ struct value *apply_prune(struct arena *arena, const struct schema *s, const str
     for (struct value *m = value_first(value); m; m = value_next(m)) {
         struct str id = str_fmt(arena, "f:%.*s", STR_ARG(value_key(m)));
         const struct value *said = value_get(last, id);
-        struct value *rest = said ? pruned(arena, member_schema(s, value_key(m)), m, said,
-                                           value_get(owned, id))
-                                  : value_clone(arena, m);
+        struct value *rest =
+            said ? pruned(arena, member_schema(s, value_key(m)), m, said, value_get(owned, id))
+                 : value_clone(arena, m);
 
         if (rest)
             value_set(arena, result, value_key(m), rest);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* apply_merge.h: the two halves of apply that look at values: merge and prune.
  * Inside of apply*.c. */
 #ifndef HERD_LAB_APISERVER_APPLY_MERGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* authorize.c: what a request is about, by its method and path alone, and whether its caller may.
  * Whether there is such a resource does not matter yet: who may not ask is not told. Source:
  * k8s.io/apiserver/pkg/endpoints/request/requestinfo.go, handlers/responsewriters/errors.go. */
@@ -6,7 +7,7 @@
 static const struct method {
     const char *method, *verb;
 } methods[] = {
-    { "GET", "get" },   { "HEAD", "get" },    { "POST", "create" },
+    { "GET", "get" },    { "HEAD", "get" },    { "POST", "create" },
     { "PUT", "update" }, { "PATCH", "patch" }, { "DELETE", "delete" },
 };
 
@@ -15,8 +16,8 @@ static struct str lower(struct arena *arena, struct str text)
     struct strbuf out = strbuf_new(arena, text.len);
 
     for (size_t i = 0; i < text.len; i++)
-        strbuf_char(&out, text.at[i] >= 'A' && text.at[i] <= 'Z' ? (char)(text.at[i] + 32)
-                                                                 : text.at[i]);
+        strbuf_char(&out,
+                    text.at[i] >= 'A' && text.at[i] <= 'Z' ? (char)(text.at[i] + 32) : text.at[i]);
     return strbuf_str(&out);
 }
 
@@ -136,6 +137,5 @@ int authorize(struct http_request_of_api *h)
     struct access access = of_path(h);
     struct str why;
 
-    return roles_allow(h->rq, h->rq->caller, &access, &why) ? 0
-                                                            : fail_access(h->rq, &access, why);
+    return roles_allow(h->rq, h->rq->caller, &access, &why) ? 0 : fail_access(h->rq, &access, why);
 }

@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* body.c: from the bytes of a request to an object in shape. */
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/protobuf.h"
-#include "lab/apiserver/protobuf_check.h"
 #include "lab/apiserver/request.h"
 #include "text/yaml.h"
 
@@ -31,8 +31,7 @@ static int read_protobuf(struct request *rq, struct str body, struct value **ret
     const struct schema *type = type_of_body(rq);
     struct error err;
 
-    if (protobuf_check(type, body, &limits, &err) == 0 &&
-        protobuf_read(rq->arena, rq->api->builtin->types, type, body, ret_value, &err) == 0)
+    if (protobuf_read(rq->arena, rq->api->builtin->types, type, body, ret_value, &err) == 0)
         return 0;
     if (err.code != ERROR_MEDIA_TYPE)
         return fail_bad_request(&rq->failure, str_fmt(rq->arena, "error decoding: %s", err.text));
@@ -47,10 +46,11 @@ static int read_json(struct request *rq, struct str body, struct value **ret_val
     struct error err;
 
     if (value_read(rq->arena, body, &limits, ret_value, &err) != 0)
-        return fail_bad_request(
-            &rq->failure, str_fmt(rq->arena, "the object provided is unrecognized (must be of "
-                                             "type %.*s): %s",
-                                  STR_ARG(rq->kind->kind), err.text));
+        return fail_bad_request(&rq->failure,
+                                str_fmt(rq->arena,
+                                        "the object provided is unrecognized (must be of "
+                                        "type %.*s): %s",
+                                        STR_ARG(rq->kind->kind), err.text));
     if (value_kind(*ret_value) != JSON_OBJECT)
         return fail_bad_request(&rq->failure, STR("the body must be an object"));
     return 0;
@@ -121,11 +121,11 @@ static int fail_decode(struct request *rq, const struct value *object, struct st
         finding_invalid(&found, &patch, value_str(rq->arena, strbuf_str(&text)), why);
         return fail_invalid(&rq->failure, &none, &found);
     }
-    return fail_bad_request(
-        &rq->failure,
-        str_fmt(rq->arena, "%.*s in version \"%.*s\" cannot be handled as a %.*s: %.*s",
-                STR_ARG(rq->kind->kind), STR_ARG(rq->kind->version), STR_ARG(rq->kind->kind),
-                STR_ARG(why)));
+    return fail_bad_request(&rq->failure,
+                            str_fmt(rq->arena,
+                                    "%.*s in version \"%.*s\" cannot be handled as a %.*s: %.*s",
+                                    STR_ARG(rq->kind->kind), STR_ARG(rq->kind->version),
+                                    STR_ARG(rq->kind->kind), STR_ARG(why)));
 }
 
 /* What a definition describes says itself what it is, where all of it is sent. */
@@ -217,8 +217,7 @@ int body_check(struct request *rq, struct value *object)
                                         "namespace sent on the request"));
     if (rq->name.len)
         meta_set_text(rq->arena, object, "name", rq->name);
-    meta_set_text(rq->arena, object, "namespace",
-                  rq->kind->namespaced ? rq->namespace_ : STR(""));
+    meta_set_text(rq->arena, object, "namespace", rq->kind->namespaced ? rq->namespace_ : STR(""));
     return 0;
 }
 
@@ -227,8 +226,7 @@ static int compare_text(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-static int report_unknown(struct request *rq, const struct value *object,
-                          struct str_list *unknown)
+static int report_unknown(struct request *rq, const struct value *object, struct str_list *unknown)
 {
     struct strbuf text = strbuf_new(rq->arena, 128);
 
@@ -236,8 +234,7 @@ static int report_unknown(struct request *rq, const struct value *object,
     if (unknown->count && kind_has(rq->kind, KIND_CUSTOM))
         qsort(unknown->items, unknown->count, sizeof(unknown->items[0]), compare_text);
     for (uint32_t i = 0; i < unknown->count; i++) {
-        struct str one =
-            str_fmt(rq->arena, "unknown field \"%.*s\"", STR_ARG(unknown->items[i]));
+        struct str one = str_fmt(rq->arena, "unknown field \"%.*s\"", STR_ARG(unknown->items[i]));
 
         if (rq->validation == VALIDATION_WARN)
             request_warn(rq, one);
@@ -247,9 +244,8 @@ static int report_unknown(struct request *rq, const struct value *object,
     }
     if (rq->validation != VALIDATION_STRICT || unknown->count == 0)
         return 0;
-    return fail_decode(rq, object,
-                       str_fmt(rq->arena, "strict decoding error: %.*s",
-                               STR_ARG(strbuf_str(&text))));
+    return fail_decode(
+        rq, object, str_fmt(rq->arena, "strict decoding error: %.*s", STR_ARG(strbuf_str(&text))));
 }
 
 int body_shape(struct request *rq, struct value *object, bool report)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bootstrap.c: rows to JSON. */
 #include "lab/apiserver/bootstrap.h"
 

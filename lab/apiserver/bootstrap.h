@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bootstrap.h: bootstrap.def as objects. */
 #ifndef HERD_LAB_APISERVER_BOOTSTRAP_H
 #define HERD_LAB_APISERVER_BOOTSTRAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builtin.c: kinds.def and types.def as served kinds with schemas. */
 #include "lab/apiserver/columns.h"
 #include "lab/apiserver/kind.h"
@@ -203,8 +204,7 @@ static struct map *build_types(struct arena *arena)
 
         if (required)
             str_list_push(&owner->required, str_of(row->name));
-        map_put(owner->properties, str_of(row->name),
-                described(arena, of, row->help, row->merge));
+        map_put(owner->properties, str_of(row->name), described(arena, of, row->help, row->merge));
     }
     return types;
 }
@@ -238,12 +238,11 @@ static const struct schema *root_of(struct arena *arena, struct map *types, cons
     if (!map_get(s->properties, STR("metadata"))) {
         map_put(s->properties, STR("metadata"),
                 described(arena, map_get(types, STR("ObjectMeta")), SCHEMA_METADATA_HELP, ""));
-        map_put(s->properties, STR("apiVersion"),
-                described(arena, of_form(arena, types, STR("string")),
-                          SCHEMA_API_VERSION_HELP, ""));
+        map_put(
+            s->properties, STR("apiVersion"),
+            described(arena, of_form(arena, types, STR("string")), SCHEMA_API_VERSION_HELP, ""));
         map_put(s->properties, STR("kind"),
-                described(arena, of_form(arena, types, STR("string")),
-                          SCHEMA_KIND_HELP, ""));
+                described(arena, of_form(arena, types, STR("string")), SCHEMA_KIND_HELP, ""));
     }
     return s;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builtin_data.c: rows for what a Secret's type and an Event need, functions for the rest. */
 #include "lab/apiserver/builtin_data.h"
 
@@ -35,8 +36,7 @@ static void check_keys(const struct value *object, struct str member, struct fin
     }
 }
 
-static void check_data(const struct value *old, const struct value *object,
-                       struct findings *found)
+static void check_data(const struct value *old, const struct value *object, struct findings *found)
 {
     static const char *const members[] = { "data", "binaryData" };
     size_t bytes = 0;
@@ -75,8 +75,7 @@ static struct str json_fault(struct arena *arena, struct str encoded)
         return str_dup(arena, str_of(err.text));
     if (json_is(json, JSON_OBJECT))
         return STR("");
-    return str_fmt(arena,
-                   "json: cannot unmarshal %s into Go value of type map[string]interface {}",
+    return str_fmt(arena, "json: cannot unmarshal %s into Go value of type map[string]interface {}",
                    json_kind_name(json_kind(json)));
 }
 
@@ -217,8 +216,7 @@ static void check_event(struct arena *arena, const struct value *object, struct 
                                   (is_new && str_eq(namespace_, STR("kube-system")));
 
     if (!agrees)
-        finding_invalid(found, &at, value_str(arena, about),
-                        STR("does not match event.namespace"));
+        finding_invalid(found, &at, value_str(arena, about), STR("does not match event.namespace"));
     for (size_t i = 0; is_new && i < sizeof(event_texts) / sizeof(event_texts[0]); i++)
         check_event_text(arena, &event_texts[i], object, found);
 }

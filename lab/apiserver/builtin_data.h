@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builtin_data.h: what kinds must look like that hold what programs write: ConfigMaps, Secrets,
  * Leases and Events. Pure. Source: k8s.io/kubernetes/pkg/apis/core/validation,
  * pkg/apis/coordination/validation. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builtin_defaults.c: down a path, and what is not at its end is put there. */
 #include "lab/apiserver/builtin_defaults.h"
 

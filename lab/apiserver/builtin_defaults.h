@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builtin_defaults.h: the rows of defaults.def, put into objects. */
 #ifndef HERD_LAB_APISERVER_BUILTIN_DEFAULTS_H
 #define HERD_LAB_APISERVER_BUILTIN_DEFAULTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builtin_policies.c: expressions are compiled with the variables before them, as they will be. */
 #include "lab/apiserver/builtin_policies.h"
 
@@ -40,8 +41,8 @@ static bool has_newline(struct str text)
     return str_find_char(text, '\n', 0) >= 0 || str_find_char(text, '\r', 0) >= 0;
 }
 
-static void check_rules(const struct value *constraints, const struct path *up,
-                        const char *member, struct findings *found)
+static void check_rules(const struct value *constraints, const struct path *up, const char *member,
+                        struct findings *found)
 {
     struct path list = path_field(up, str_of(member));
     const struct value *m = value_first(value_get(constraints, str_of(member)));
@@ -85,9 +86,8 @@ static void check_expression(struct arena *arena, const struct checked *p,
         finding_invalid(found, &at, text, why);
 }
 
-static void check_variables(struct arena *arena, const struct checked *p,
-                            const struct value *list, const struct path *up,
-                            struct findings *found)
+static void check_variables(struct arena *arena, const struct checked *p, const struct value *list,
+                            const struct path *up, struct findings *found)
 {
     struct path all = path_field(up, STR("variables"));
     uint32_t i = 0;
@@ -100,8 +100,7 @@ static void check_variables(struct arena *arena, const struct checked *p,
 
         if (str_trim(variable->name).len == 0)
             finding_required(found, &name, STR("name is not specified"));
-        else if (!cel_escape(arena, variable->name, &escaped) ||
-                 !str_eq(escaped, variable->name))
+        else if (!cel_escape(arena, variable->name, &escaped) || !str_eq(escaped, variable->name))
             finding_invalid(found, &name, value_get(m, STR("name")),
                             STR("must be a valid CEL identifier"));
         if (str_trim(value_text(value_get(m, STR("expression")))).len == 0)
@@ -124,8 +123,8 @@ static void check_message(const struct value *validation, const struct path *up,
         finding_invalid(found, &at, message, STR("must not contain line breaks"));
 }
 
-static void check_validation(struct arena *arena, const struct checked *p,
-                             const struct value *m, const struct path *at, struct findings *found)
+static void check_validation(struct arena *arena, const struct checked *p, const struct value *m,
+                             const struct path *at, struct findings *found)
 {
     struct path said = path_field(at, STR("messageExpression"));
     const struct value *message = value_get(m, STR("messageExpression"));
@@ -142,8 +141,8 @@ static void check_validation(struct arena *arena, const struct checked *p,
     check_word(m, at, "reason", "Forbidden Invalid RequestEntityTooLarge", found);
 }
 
-static void check_annotation(struct arena *arena, const struct checked *p,
-                             const struct value *m, const struct path *at, struct findings *found)
+static void check_annotation(struct arena *arena, const struct checked *p, const struct value *m,
+                             const struct path *at, struct findings *found)
 {
     struct path key = path_field(at, STR("key"));
 
@@ -211,8 +210,7 @@ static void check_policy(struct arena *arena, struct str name, const struct valu
     check_lists(arena, &p, spec, &at, found);
 }
 
-static void check_param_ref(const struct value *ref, const struct path *at,
-                            struct findings *found)
+static void check_param_ref(const struct value *ref, const struct path *at, struct findings *found)
 {
     struct path name = path_field(at, STR("name")), selector = path_field(at, STR("selector"));
     bool named = value_text(value_get(ref, STR("name"))).len > 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builtin_policies.h: what policies and their bindings must look like.
  * Source: k8s.io/kubernetes/pkg/apis/admissionregistration/validation. */
 #ifndef HERD_LAB_APISERVER_BUILTIN_POLICIES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builtin_roles.c: defaults and rules of rbac.authorization.k8s.io/v1. */
 #include "lab/apiserver/builtin_roles.h"
 
@@ -89,8 +90,9 @@ static void check_role(struct arena *arena, const struct kind *kind, const struc
     }
     if (value_kind(aggregation) == JSON_OBJECT &&
         value_count(value_get(aggregation, STR("clusterRoleSelectors"))) == 0)
-        finding_required(found, &selectors, STR("at least one clusterRoleSelector required if "
-                                                "aggregationRule is non-nil"));
+        finding_required(found, &selectors,
+                         STR("at least one clusterRoleSelector required if "
+                             "aggregationRule is non-nil"));
 }
 
 static void not_supported(struct arena *arena, const struct value *of, const char *key,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builtin_roles.h: what roles and bindings must look like.
  * Source: k8s.io/kubernetes/pkg/apis/rbac (validation, v1 defaults). */
 #ifndef HERD_LAB_APISERVER_BUILTIN_ROLES_H

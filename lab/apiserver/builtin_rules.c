@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builtin_rules.c: what the registries of the built-in kinds do beyond their types and
- * defaults.def: what is made of other members, and the checks whose refusals people meet. */
+ * defaults.def: what is made of other members, and the checks whose rejections people meet. */
 #include "lab/apiserver/admission_cel.h"
 #include "lab/apiserver/builtin_data.h"
 #include "lab/apiserver/builtin_defaults.h"

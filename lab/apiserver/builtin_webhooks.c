@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builtin_webhooks.c: rows for the words that a webhook may say, functions for the rest. */
 #include "lab/apiserver/builtin_webhooks.h"
 
@@ -59,8 +60,9 @@ static void check_name(const struct value *hook, const struct path *at, struct f
     else if (kube_not_dns1123_subdomain(name))
         finding_invalid(found, &here, value, str_of(kube_not_dns1123_subdomain(name)));
     else if (dot < 0 || str_find_char(name, '.', (size_t)dot + 1) < 0)
-        finding_invalid(found, &here, value, STR("should be a domain with at least three segments "
-                                                 "separated by dots"));
+        finding_invalid(found, &here, value,
+                        STR("should be a domain with at least three segments "
+                            "separated by dots"));
 }
 
 static void check_versions(const struct value *hook, const struct path *at, struct findings *found)
@@ -130,8 +132,8 @@ static const struct rule_list {
 };
 
 /* "pods", "pods/status", "pods" followed by "/" and "*", "*", ...: nothing is to be said twice. */
-static void check_resource(const struct value *resource, const struct path *at,
-                           struct map *whole, struct findings *found)
+static void check_resource(const struct value *resource, const struct path *at, struct map *whole,
+                           struct findings *found)
 {
     struct str text = value_text(resource);
     ptrdiff_t slash = str_find_char(text, '/', 0);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* column_cells.c: cells that no path can say. */
 #include "lab/apiserver/column_cells.h"
 
@@ -58,8 +59,8 @@ void cell_event_object(struct cells *c, struct json object)
     struct str kind = at(object, "involvedObject", "kind");
 
     for (size_t i = 0; i < kind.len; i++)
-        strbuf_char(&text, (char)(kind.at[i] >= 'A' && kind.at[i] <= 'Z' ? kind.at[i] + 32
-                                                                          : kind.at[i]));
+        strbuf_char(&text,
+                    (char)(kind.at[i] >= 'A' && kind.at[i] <= 'Z' ? kind.at[i] + 32 : kind.at[i]));
     strbuf_char(&text, '/');
     strbuf_put(&text, at(object, "involvedObject", "name"));
     json_put_str(c->w, strbuf_str(&text));
@@ -322,8 +323,8 @@ void cell_pod_selector(struct cells *c, struct json object)
 {
     struct selector selector;
     struct error err;
-    bool is_one = selector_read(c->arena, json_walk(object, "spec", "podSelector", NULL),
-                                &selector, &err) == 0;
+    bool is_one = selector_read(c->arena, json_walk(object, "spec", "podSelector", NULL), &selector,
+                                &err) == 0;
 
     put_or(c, is_one ? selector_text(c->arena, &selector) : STR(""), "<none>");
 }

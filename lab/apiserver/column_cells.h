@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* column_cells.h: functions for columns.def: each puts one cell. */
 #ifndef HERD_LAB_APISERVER_COLUMN_CELLS_H
 #define HERD_LAB_APISERVER_COLUMN_CELLS_H

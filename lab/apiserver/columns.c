@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* columns.c: the rows of columns.def, for one kind. */
 #include "lab/apiserver/column_cells.h"
 
@@ -48,15 +49,14 @@ void columns_builtin(struct arena *arena, struct kind *kind)
     kind->columns = columns_new(arena, 8);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (str_eq(kind->plural, str_of(rows[i].plural)))
-            columns_push(&kind->columns,
-                         (struct column){ .name = str_of(rows[i].name),
-                                          .type = str_of(rows[i].type),
-                                          .format = STR(""),
-                                          .description = STR(""),
-                                          .priority = rows[i].priority,
-                                          .path = path_of(arena, rows[i].path),
-                                          .otherwise = str_of(rows[i].otherwise),
-                                          .cell = rows[i].cell });
+            columns_push(&kind->columns, (struct column){ .name = str_of(rows[i].name),
+                                                          .type = str_of(rows[i].type),
+                                                          .format = STR(""),
+                                                          .description = STR(""),
+                                                          .priority = rows[i].priority,
+                                                          .path = path_of(arena, rows[i].path),
+                                                          .otherwise = str_of(rows[i].otherwise),
+                                                          .cell = rows[i].cell });
     if (!has_own_age(kind))
         columns_push(&kind->columns, (struct column){ .name = STR("Age"),
                                                       .type = STR("string"),

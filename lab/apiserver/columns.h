@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* columns.h: what a Table shows of the built-in kinds, and how single cells are made.
  * Source: k8s.io/kubernetes/pkg/printers/internalversion/printers.go. */
 #ifndef HERD_LAB_APISERVER_COLUMNS_H

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* custom.c: definitions as objects: checked when they are written, served once they are stored. */
-#include "lab/apiserver/collector.h"
-#include "lab/apiserver/janitor.h"
+#include "lab/apiserver/garbage_collector.h"
+#include "lab/apiserver/namespace_controller.h"
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/request.h"
 #include "lab/apiserver/roles.h"
@@ -43,7 +44,7 @@ int definition_admit(struct request *rq, struct value *crd, const struct value *
     struct str text;
 
     if (!meta_is_going(crd))
-        add_finalizer(rq->arena, crd, STR(JANITOR_FINALIZER));
+        add_finalizer(rq->arena, crd, STR(CUSTOM_RESOURCE_CLEANUP_FINALIZER));
     definition_establish(rq->arena, crd, request_time(rq));
     text = value_json(rq->arena, crd);
     definition = definition_compile(text, rq->api->builtin->meta, &found);
@@ -57,8 +58,7 @@ int definition_admit(struct request *rq, struct value *crd, const struct value *
  * clusters. */
 static struct str essence(struct request *rq, struct json crd)
 {
-    return str_fmt(rq->arena,
-                   "{\"metadata\":{\"name\":\"%.*s\"},\"spec\":%.*s}",
+    return str_fmt(rq->arena, "{\"metadata\":{\"name\":\"%.*s\"},\"spec\":%.*s}",
                    STR_ARG(json_str(json_walk(crd, "metadata", "name", NULL))),
                    STR_ARG(json_raw(json_get(crd, STR("spec")))));
 }
@@ -100,9 +100,9 @@ void after_write(struct request *rq, enum change_type type, struct str object)
     }
     roles_note(rq);
     if (type == CHANGE_MODIFIED)
-        janitor_look(rq->api->janitor, rq->cluster, rq->kind, rq->name);
-    if (collector_note(rq->api->collector, rq, type, object))
-        janitor_wake(rq->api->janitor);
+        namespace_controller_check(rq->api->namespace_controller, rq->cluster, rq->kind, rq->name);
+    if (garbage_collector_note(rq->api->garbage_collector, rq, type, object))
+        namespace_controller_wake(rq->api->namespace_controller);
     if (rq->api->changed)
         rq->api->changed(rq->api->changed_context, rq->cluster, &resource, rq->namespace_,
                          rq->name);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* definition.c: rules of k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation. */
 #include "lab/apiserver/definition.h"
 
@@ -19,8 +20,8 @@ static struct str lower(struct arena *arena, struct str text)
     struct strbuf out = strbuf_new(arena, text.len);
 
     for (size_t i = 0; i < text.len; i++)
-        strbuf_char(&out, (char)(text.at[i] >= 'A' && text.at[i] <= 'Z' ? text.at[i] + 32
-                                                                         : text.at[i]));
+        strbuf_char(&out,
+                    (char)(text.at[i] >= 'A' && text.at[i] <= 'Z' ? text.at[i] + 32 : text.at[i]));
     return strbuf_str(&out);
 }
 
@@ -67,8 +68,8 @@ void definition_establish(struct arena *arena, struct value *crd, struct str now
     struct value *stored = value_walk(crd, "status", "storedVersions", NULL);
     struct value *conditions = value_array(arena);
 
-    value_append(conditions, condition(arena, old, "NamesAccepted", "NoConflicts",
-                                       "no conflicts found", now));
+    value_append(conditions,
+                 condition(arena, old, "NamesAccepted", "NoConflicts", "no conflicts found", now));
     value_append(conditions, condition(arena, old, "Established", "InitialNamesAccepted",
                                        "the initial names have been accepted", now));
     stored = stored ? value_clone(arena, stored) : value_array(arena);
@@ -175,9 +176,9 @@ static const struct jsonpath *path_of(struct build *b, struct json object, const
 static void describe(struct build *b, struct column *column, struct str path)
 {
     if (column->description.len == 0)
-        column->description = str_fmt(
-            b->arena, "Custom resource definition column (in JSONPath format): %.*s",
-            STR_ARG(path));
+        column->description =
+            str_fmt(b->arena, "Custom resource definition column (in JSONPath format): %.*s",
+                    STR_ARG(path));
 }
 
 static struct column age_column(struct build *b)
@@ -228,11 +229,10 @@ static void build_selectable(struct build *b, struct kind *kind, struct json ver
         struct path here = path_index(&field, it.position);
         struct str path = text(b, it.value, "jsonPath");
 
-        selectables_push(&kind->selectable,
-                         (struct selectable){ str_starts(path, STR("."))
-                                                  ? str_slice(path, 1, path.len)
-                                                  : path,
-                                              path_of(b, it.value, &here) });
+        selectables_push(
+            &kind->selectable,
+            (struct selectable){ str_starts(path, STR(".")) ? str_slice(path, 1, path.len) : path,
+                                 path_of(b, it.value, &here) });
     }
 }
 
@@ -274,9 +274,9 @@ static struct str scale_path(struct build *b, struct json scale, const char *key
     if (path.len == 0)
         finding_required(b->found, &here, STR(""));
     else if (!str_starts(path, str_of(root)))
-        finding_invalid(b->found, &here, value_str(b->arena, path),
-                        str_fmt(b->arena, "should be a json path under %.*s",
-                                (int)strlen(root) - 1, root));
+        finding_invalid(
+            b->found, &here, value_str(b->arena, path),
+            str_fmt(b->arena, "should be a json path under %.*s", (int)strlen(root) - 1, root));
     return path;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* definition.h: a CustomResourceDefinition, checked and compiled into the kinds that it serves. */
 #ifndef HERD_LAB_APISERVER_DEFINITION_H
 #define HERD_LAB_APISERVER_DEFINITION_H

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* delete.c: removing, at once or when the last finalizer is gone. */
 #include "lab/apiserver/admission.h"
-#include "lab/apiserver/collector.h"
+#include "lab/apiserver/garbage_collector.h"
 #include "lab/apiserver/object.h"
 
 static bool is(const struct request *rq, const char *plural)
@@ -40,8 +41,7 @@ static int check_allowed(struct request *rq)
 
     for (size_t i = 0; is(rq, "namespaces") && i < sizeof(kept) / sizeof(kept[0]); i++)
         if (str_eq(rq->name, str_of(kept[i])))
-            return fail_forbidden(&rq->failure, &subject,
-                                  STR("this namespace may not be deleted"));
+            return fail_forbidden(&rq->failure, &subject, STR("this namespace may not be deleted"));
     return 0;
 }
 
@@ -56,8 +56,7 @@ static void begin_going(struct request *rq, struct value *object)
         struct value *status = value_object_at(rq->arena, object, STR("status"));
 
         if (status)
-            value_set(rq->arena, status, STR("phase"),
-                      value_str(rq->arena, STR("Terminating")));
+            value_set(rq->arena, status, STR("phase"), value_str(rq->arena, STR("Terminating")));
     }
 }
 
@@ -83,7 +82,7 @@ static bool set_finalizer(struct request *rq, struct value *object, const char *
 }
 
 /* What is to become of dependents is written down as a finalizer, for the
- * collector. True: changed. */
+ * garbage_collector. True: changed. */
 static bool set_propagation(struct request *rq, const struct delete_options *options,
                             struct value *object)
 {
@@ -91,9 +90,9 @@ static bool set_propagation(struct request *rq, const struct delete_options *opt
 
     if (options->propagation.len == 0)
         return false;
-    changed = set_finalizer(rq, object, COLLECTOR_FOREGROUND,
+    changed = set_finalizer(rq, object, GARBAGE_COLLECTOR_FOREGROUND,
                             str_eq(options->propagation, STR("Foreground")));
-    return set_finalizer(rq, object, COLLECTOR_ORPHAN,
+    return set_finalizer(rq, object, GARBAGE_COLLECTOR_ORPHAN,
                          str_eq(options->propagation, STR("Orphan"))) ||
            changed;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.c: which groups, versions and kinds there are: /version, /api, /apis and below, in both
  * forms: one document for each level, and aggregated (apidiscovery.k8s.io/v2). */
 #include "lab/apiserver/http.h"
@@ -22,8 +23,7 @@ static struct groups find_groups(struct request *rq)
             if (str_eq(found.items[k].name, kind->group))
                 group = &found.items[k];
         if (!group)
-            group = groups_push(&found,
-                                (struct group){ kind->group, str_list_new(rq->arena, 2) });
+            group = groups_push(&found, (struct group){ kind->group, str_list_new(rq->arena, 2) });
         if (!str_list_has(&group->versions, kind->version))
             str_list_push(&group->versions, kind->version);
     }
@@ -45,7 +45,7 @@ static void put_verbs(struct json_writer *w, const struct kind *kind, bool is_st
 {
     json_field_raw(w, "verbs",
                    kind_has(kind, KIND_QUESTION) ? STR("[\"create\"]")
-                   : is_status ? STR("[\"get\",\"patch\",\"update\"]")
+                   : is_status                   ? STR("[\"get\",\"patch\",\"update\"]")
                                : STR("[\"create\",\"delete\",\"deletecollection\",\"get\",\"list\","
                                      "\"patch\",\"update\",\"watch\"]"));
 }
@@ -54,8 +54,9 @@ static void put_resource(struct request *rq, struct json_writer *w, const struct
                          bool is_status)
 {
     json_open_object(w);
-    json_field_str(w, "name", is_status ? str_fmt(rq->arena, "%.*s/status", STR_ARG(kind->plural))
-                                        : kind->plural);
+    json_field_str(w, "name",
+                   is_status ? str_fmt(rq->arena, "%.*s/status", STR_ARG(kind->plural))
+                             : kind->plural);
     json_field_str(w, "singularName", is_status ? STR("") : kind->singular);
     json_field_bool(w, "namespaced", kind->namespaced);
     json_field_str(w, "kind", kind->kind);
@@ -175,8 +176,7 @@ static void put_aggregated_subresources(struct json_writer *w, const struct kind
         if (kind_has(kind, subresources[i].trait))
             put_aggregated_subresource(w, str_of(subresources[i].name),
                                        str_of(subresources[i].group), STR("v1"),
-                                       str_of(subresources[i].kind),
-                                       str_of(subresources[i].verbs));
+                                       str_of(subresources[i].kind), str_of(subresources[i].verbs));
     json_close_array(w);
 }
 
@@ -221,8 +221,7 @@ static void put_aggregated_group(struct request *rq, struct json_writer *w,
         for (uint32_t i = 0; i < catalog_count(rq->catalog); i++) {
             const struct kind *kind = catalog_at(rq->catalog, i);
 
-            if (str_eq(kind->group, group->name) &&
-                str_eq(kind->version, group->versions.items[v]))
+            if (str_eq(kind->group, group->name) && str_eq(kind->version, group->versions.items[v]))
                 put_aggregated(w, kind);
         }
         json_close_array(w);
@@ -329,9 +328,10 @@ bool handle_discovery(struct http_request_of_api *h)
     if (!str_eq(method, STR("GET")) && !str_eq(method, STR("HEAD")))
         return false;
     if (p->count == 0) {
-        answer_json(h, 200, STR("{\"paths\":[\"/api\",\"/api/v1\",\"/apis\",\"/healthz\","
-                                "\"/livez\",\"/metrics\",\"/openapi/v2\",\"/openapi/v3\","
-                                "\"/readyz\",\"/version\"]}"));
+        answer_json(h, 200,
+                    STR("{\"paths\":[\"/api\",\"/api/v1\",\"/apis\",\"/healthz\","
+                        "\"/livez\",\"/metrics\",\"/openapi/v2\",\"/openapi/v3\","
+                        "\"/readyz\",\"/version\"]}"));
         return true;
     }
     if (p->count == 1 && str_eq(first, STR("version"))) {
@@ -344,8 +344,9 @@ bool handle_discovery(struct http_request_of_api *h)
         return true;
     }
     if (p->count == 1 && str_eq(first, STR("api"))) {
-        answer_json(h, 200, STR("{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],"
-                                "\"serverAddressByClientCIDRs\":[]}"));
+        answer_json(h, 200,
+                    STR("{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],"
+                        "\"serverAddressByClientCIDRs\":[]}"));
         return true;
     }
     if (p->count == 1 && str_eq(first, STR("apis"))) {

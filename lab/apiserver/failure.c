@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* failure.c: Status documents with the API server's own texts. */
 #include "lab/apiserver/failure.h"
 
@@ -68,8 +69,9 @@ int fail_conflict(struct failure *f, const struct failure_subject *of, struct st
 
 int fail_modified(struct failure *f, const struct failure_subject *of)
 {
-    return fail_conflict(f, of, STR("the object has been modified; please apply your changes to "
-                                    "the latest version and try again"));
+    return fail_conflict(f, of,
+                         STR("the object has been modified; please apply your changes to "
+                             "the latest version and try again"));
 }
 
 /* "x is forbidden: why"; of a collection without a name, of a path without anything. */
@@ -87,8 +89,7 @@ int fail_forbidden(struct failure *f, const struct failure_subject *of, struct s
     return -1;
 }
 
-int fail_invalid(struct failure *f, const struct failure_subject *of,
-                 const struct findings *causes)
+int fail_invalid(struct failure *f, const struct failure_subject *of, const struct findings *causes)
 {
     fail(f, 422, "Invalid", "%.*s \"%.*s\" is invalid: %.*s",
          STR_ARG(qualified(f, of->kind, of->group)), STR_ARG(of->name),

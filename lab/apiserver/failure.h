@@ -1,4 +1,5 @@
-/* failure.h: why a request was refused, and the metav1.Status that says so.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* failure.h: why a request was rejected, and the metav1.Status that says so.
  *
  * Texts are those of k8s.io/apimachinery/pkg/api/errors. A function that fails fills a
  * `struct failure` whose texts live in the request's arena and returns -1. */

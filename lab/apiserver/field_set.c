@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* field_set.c: the algebra of sets of fields. */
 #include "lab/apiserver/field_set.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* field_set.h: sets of fields, as metadata.managedFields holds them.
  *
  * A set is a tree of JSON objects in the FieldsV1 form: "f:name" a member of an object, "k:{...}"
@@ -23,8 +24,8 @@ struct str fields_key_shown(struct arena *arena, struct str key);
 /* The fields of an object that somebody applies: what is said in it, but what the server sets. */
 struct value *fields_of(struct arena *arena, const struct kind *kind, const struct value *object);
 /* The fields of `object` that `old` (NULL: nothing) does not have, or has otherwise. */
-struct value *fields_changed(struct arena *arena, const struct kind *kind,
-                             const struct value *old, const struct value *object);
+struct value *fields_changed(struct arena *arena, const struct kind *kind, const struct value *old,
+                             const struct value *object);
 /* The name of a list's element in a set: "k:{...}", "v:..."; the list is no atomic one. */
 struct str fields_element(struct arena *arena, const struct schema *list,
                           const struct value *element);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* field_walk.c: which fields an object has, and which differ from another. */
 #include "lab/apiserver/field_set.h"
 
@@ -13,9 +14,15 @@ static struct value *walk_value(struct walk *w, const struct schema *s, const st
 /* metadata that the server sets belongs to nobody. */
 static bool is_owned(struct str key)
 {
-    static const char *const names[] = { "name",          "namespace",         "uid",
-                                         "selfLink",      "resourceVersion",   "generation",
-                                         "managedFields", "creationTimestamp", "deletionTimestamp",
+    static const char *const names[] = { "name",
+                                         "namespace",
+                                         "uid",
+                                         "selfLink",
+                                         "resourceVersion",
+                                         "generation",
+                                         "managedFields",
+                                         "creationTimestamp",
+                                         "deletionTimestamp",
                                          "deletionGracePeriodSeconds" };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

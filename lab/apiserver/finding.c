@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding.c: texts of field errors (k8s.io/apimachinery field/errors.go). */
 #include "lab/apiserver/finding.h"
 
@@ -25,8 +26,8 @@ const char *finding_reason(enum finding_kind kind)
 
 bool finding_blocks_rules(enum finding_kind kind)
 {
-    return kind == FINDING_NOT_SUPPORTED || kind == FINDING_REQUIRED ||
-           kind == FINDING_TOO_LONG || kind == FINDING_TOO_MANY || kind == FINDING_TYPE_INVALID;
+    return kind == FINDING_NOT_SUPPORTED || kind == FINDING_REQUIRED || kind == FINDING_TOO_LONG ||
+           kind == FINDING_TOO_MANY || kind == FINDING_TYPE_INVALID;
 }
 
 void finding_quote(struct strbuf *out, struct str text)
@@ -80,8 +81,8 @@ static void put(struct findings *found, enum finding_kind kind, const struct pat
 
     struct str field = path_render(at, found->arena);
 
-    findings_push(found, (struct finding){ kind, field.len ? field : STR("<nil>"),
-                                           strbuf_str(&body) });
+    findings_push(found,
+                  (struct finding){ kind, field.len ? field : STR("<nil>"), strbuf_str(&body) });
 }
 
 void finding_required(struct findings *found, const struct path *at, struct str detail)
@@ -133,8 +134,8 @@ void finding_forbidden(struct findings *found, const struct path *at, struct str
     put(found, FINDING_FORBIDDEN, at, NULL, false, detail);
 }
 
-void finding_not_supported(struct findings *found, const struct path *at,
-                           const struct value *value, const struct str_list *supported)
+void finding_not_supported(struct findings *found, const struct path *at, const struct value *value,
+                           const struct str_list *supported)
 {
     struct strbuf detail = strbuf_new(found->arena, 64);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding.h: what is wrong with an object, in the API server's own words.
  *
  * field.Error of k8s.io/apimachinery/pkg/util/validation/field: a path, a kind of fault and a text.
@@ -51,8 +52,8 @@ void finding_type_invalid(struct findings *found, const struct path *at, struct 
                           struct str detail);
 /* `value` NULL: it is not shown. */
 void finding_duplicate(struct findings *found, const struct path *at, const struct value *value);
-void finding_not_supported(struct findings *found, const struct path *at,
-                           const struct value *value, const struct str_list *supported);
+void finding_not_supported(struct findings *found, const struct path *at, const struct value *value,
+                           const struct str_list *supported);
 void finding_forbidden(struct findings *found, const struct path *at, struct str detail);
 void finding_not_found(struct findings *found, const struct path *at, const struct value *value);
 void finding_too_long(struct findings *found, const struct path *at, int64_t max);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http.c: a request from its first byte to its answer. */
 #include "lab/apiserver/http.h"
 
@@ -79,9 +80,9 @@ void answer_object(struct http_request_of_api *h, int status, struct str object)
     } else {
         struct str version = json_str(json_walk(view, "metadata", "resourceVersion", NULL));
 
-        table_begin(rq->kind, str_fmt(rq->arena, "{\"resourceVersion\":\"%.*s\"}",
-                                      STR_ARG(version)),
-                    true, &w);
+        table_begin(rq->kind,
+                    str_fmt(rq->arena, "{\"resourceVersion\":\"%.*s\"}", STR_ARG(version)), true,
+                    &w);
         table_row(rq->kind, object, view, h->include, rq->now_ms, rq->arena, &w);
         table_end(&w);
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http.h: a request of HTTP, taken apart, and its answers. Inside of lab/apiserver only. */
 #ifndef HERD_LAB_APISERVER_HTTP_H
 #define HERD_LAB_APISERVER_HTTP_H
@@ -9,7 +10,7 @@
 struct http_request_of_api {
     struct http_exchange *exchange;
     struct request *rq;
-    struct str path;     /* behind the cluster's prefix */
+    struct str path;       /* behind the cluster's prefix */
     struct str_list parts; /* its segments */
     enum output output;
     enum table_object include;

@@ -1,14 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_options.c: options of writes, from the query, and those of a deletion from its body if it
  * has one. Source: k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go. */
 #include "lab/apiserver/http.h"
 
 static const char *const option_kinds[] = {
-    [VERB_CREATE] = "CreateOptions", [VERB_UPDATE] = "UpdateOptions",
-    [VERB_PATCH] = "PatchOptions",   [VERB_DELETE] = "DeleteOptions",
+    [VERB_CREATE] = "CreateOptions",
+    [VERB_UPDATE] = "UpdateOptions",
+    [VERB_PATCH] = "PatchOptions",
+    [VERB_DELETE] = "DeleteOptions",
     [VERB_DELETE_COLLECTION] = "DeleteOptions",
 };
 
-static int refuse(struct request *rq, const struct findings *found)
+static int reject(struct request *rq, const struct findings *found)
 {
     struct failure_subject subject = { .group = STR_INIT("meta.k8s.io"),
                                        .kind = str_of(option_kinds[rq->verb]) };
@@ -91,8 +94,8 @@ int read_write_options(struct http_request_of_api *h)
     struct path force = path_field(NULL, STR("force"));
     struct findings found = findings_new(rq->arena, 0);
 
-    rq->applies = rq->verb == VERB_PATCH &&
-                  str_starts(rq->content_type, STR("application/apply-patch+yaml"));
+    rq->applies =
+        rq->verb == VERB_PATCH && str_starts(rq->content_type, STR("application/apply-patch+yaml"));
     rq->field_manager = query_of(h, "fieldManager");
     check_manager(rq, &found);
     if (rq->verb == VERB_PATCH && !rq->applies && query_of(h, "force").len)
@@ -101,7 +104,7 @@ int read_write_options(struct http_request_of_api *h)
         rq->field_manager = default_manager(h);
     read_dry_run(h, &found);
     read_validation(h, &found);
-    return refuse(rq, &found);
+    return reject(rq, &found);
 }
 
 /* What is to become of dependents: the policy, or the older switch. */
@@ -141,7 +144,7 @@ int read_delete_options(struct http_request_of_api *h, struct delete_options *re
         check_dry_run(rq, value_get(body, STR("dryRun")), &found);
     else
         read_dry_run(h, &found);
-    if (refuse(rq, &found) != 0)
+    if (reject(rq, &found) != 0)
         return -1;
     *ret_options = options;
     return 0;

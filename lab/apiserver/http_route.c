@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_route.c: from path and method to a kind, a name and a verb, and what is said where there is
- * none. Built-in groups and definitions are served by two parts of an API server, which refuse in
+ * none. Built-in groups and definitions are served by two parts of an API server, which reject in
  * ways of their own; what neither of them knows is no path at all. Source:
  * k8s.io/apiserver/pkg/server/handler.go, k8s.io/apiextensions-apiserver/pkg/apiserver/
  * customresource_handler.go. */
@@ -82,8 +83,8 @@ static bool find_kind(struct http_request_of_api *h)
     /* namespaces/<ns>/<plural>...; but namespaces/<ns>, .../status and .../finalize are the
      * namespace. */
     if (str_eq(p->items[at], STR("namespaces")) && p->count > at + 2 &&
-        !(core && (str_eq(p->items[at + 2], STR("status")) ||
-                   str_eq(p->items[at + 2], STR("finalize"))))) {
+        !(core &&
+          (str_eq(p->items[at + 2], STR("status")) || str_eq(p->items[at + 2], STR("finalize"))))) {
         rq->namespace_ = p->items[at + 1];
         at += 2;
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_scale.c: GET, PUT and PATCH of .../scale: replicas of an object, whatever its kind. */
 #include "lab/apiserver/http.h"
 #include "lab/apiserver/object.h"
@@ -30,8 +31,7 @@ static int make(struct request *rq, void *context, const struct value *now,
     if (scale_of(rq->arena, rq->kind, now, &scale, &err) != 0)
         return scale_failed(rq, &err);
     changed = scaling->patch ? NULL : value_clone(rq->arena, scaling->whole);
-    if (scaling->patch &&
-        scaling->patch->make(rq, scaling->patch->context, scale, &changed) != 0)
+    if (scaling->patch && scaling->patch->make(rq, scaling->patch->context, scale, &changed) != 0)
         return -1;
     if (scale_put(rq->arena, rq->kind, changed, object, &err) != 0)
         return scale_failed(rq, &err);

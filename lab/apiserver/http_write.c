@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_write.c: POST, PUT, PATCH and DELETE. */
 #include "lab/apiserver/http.h"
 
@@ -60,7 +61,7 @@ static bool is_json_patch(struct request *rq)
     return true;
 }
 
-/* RFC 6902. What fails to apply is refused as every API server does, but with the reason. */
+/* RFC 6902. What fails to apply is rejected as every API server does, but with the reason. */
 static int patch_json(struct request *rq, void *context, const struct value *now,
                       struct value **ret_object)
 {
@@ -73,8 +74,7 @@ static int patch_json(struct request *rq, void *context, const struct value *now
         return fail_bad_request(&rq->failure,
                                 str_fmt(rq->arena, "error decoding patch: %s", err.text));
     fail_generic(&rq->failure, 422);
-    rq->failure.message =
-        str_fmt(rq->arena, "%.*s: %s", STR_ARG(rq->failure.message), err.text);
+    rq->failure.message = str_fmt(rq->arena, "%.*s: %s", STR_ARG(rq->failure.message), err.text);
     return -1;
 }
 
@@ -195,8 +195,7 @@ void handle_delete(struct http_request_of_api *h)
     struct str object;
     bool gone;
 
-    if (read_delete_options(h, &options) != 0 ||
-        do_delete(h->rq, &options, &object, &gone) != 0)
+    if (read_delete_options(h, &options) != 0 || do_delete(h->rq, &options, &object, &gone) != 0)
         answer_failure(h);
     else if (gone)
         answer_json(h, 200, success(h->rq, object));

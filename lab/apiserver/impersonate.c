@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* impersonate.c: `kubectl --as`: a caller who may impersonate each part of another identity has
  * that identity for the rest of the request. Source:
  * k8s.io/apiserver/pkg/endpoints/filters/impersonation. */
@@ -33,8 +34,8 @@ static struct str key_of(struct arena *arena, struct str name)
     struct str text;
 
     for (size_t i = 0; i < name.len; i++)
-        strbuf_char(&lower, name.at[i] >= 'A' && name.at[i] <= 'Z' ? (char)(name.at[i] + 32)
-                                                                   : name.at[i]);
+        strbuf_char(&lower,
+                    name.at[i] >= 'A' && name.at[i] <= 'Z' ? (char)(name.at[i] + 32) : name.at[i]);
     text = strbuf_str(&lower);
     for (size_t i = 0; i < text.len; i++)
         if (text.at[i] == '%' && i + 2 < text.len && hex(text.at[i + 1]) >= 0 &&
@@ -139,8 +140,8 @@ static int check_user(struct request *rq, const struct wish *wish, struct str_li
         return check(rq, (struct access){ .resource = STR("users"), .name = wish->user });
     if (wish->groups.count == 0) {
         str_list_push(groups, STR("system:serviceaccounts"));
-        str_list_push(groups, str_fmt(rq->arena, "system:serviceaccounts:%.*s",
-                                      STR_ARG(namespace_)));
+        str_list_push(groups,
+                      str_fmt(rq->arena, "system:serviceaccounts:%.*s", STR_ARG(namespace_)));
     }
     return check(rq, (struct access){ .resource = STR("serviceaccounts"),
                                       .name = name,
@@ -152,8 +153,8 @@ static int check_rest(struct request *rq, const struct wish *wish)
     struct str group = STR("authentication.k8s.io");
 
     for (uint32_t i = 0; i < wish->groups.count; i++)
-        if (check(rq, (struct access){ .resource = STR("groups"),
-                                       .name = wish->groups.items[i] }) != 0)
+        if (check(rq,
+                  (struct access){ .resource = STR("groups"), .name = wish->groups.items[i] }) != 0)
             return -1;
     for (struct value *m = value_first(wish->extra); m; m = value_next(m))
         for (struct value *one = value_first(m); one; one = value_next(one))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jsonpath.c: a path is a list of steps; each maps the values found so far to the next ones. */
 #include "lab/apiserver/jsonpath.h"
 

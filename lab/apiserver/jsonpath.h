@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jsonpath.h: the part of kubectl's JSON paths that printer columns use:
  * .a.b, .a['b.c'], .list[0], .list[-1], .list[*].name, .conditions[?(@.type=="Ready")].status */
 #ifndef HERD_LAB_APISERVER_JSONPATH_H

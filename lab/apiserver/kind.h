@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kind.h: a kind as it is served in one version, whether built in or by definition. */
 #ifndef HERD_LAB_APISERVER_KIND_H
 #define HERD_LAB_APISERVER_KIND_H
@@ -51,7 +52,7 @@ struct kind {
     struct {
         struct str spec, status, selector; /* paths, as ".spec.replicas"; selector may be "" */
     } scale;                               /* of KIND_SCALE */
-    struct str deprecation; /* a Warning for each request; "" = none */
+    struct str deprecation;                /* a Warning for each request; "" = none */
 };
 
 LIST_DEFINE(kinds, const struct kind *)

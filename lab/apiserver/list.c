@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* list.c: collections, whole or in pages of one version: to be read, or to be deleted.
  *
  * A continue token is base64 of {"v":version,"ns":...,"n":...}: the version that all pages are of,
@@ -59,7 +60,7 @@ static int read_version(struct http_request_of_api *h, struct list_query *q)
     struct str text = query_of(h, "resourceVersion");
     struct str match = query_of(h, "resourceVersionMatch");
     uint64_t version = 0;
-    uint64_t newest = feed_version(store_feed(rq->api->store));
+    uint64_t newest = watch_cache_version(store_watch_cache(rq->api->store));
 
     if (text.len && !str_to_u64(text, &version))
         return fail_bad_request(&rq->failure,
@@ -115,8 +116,8 @@ static int read_rows(struct http_request_of_api *h, struct list_query *q,
 
     while (page.more && !(q->limit && ret_rows->count >= q->limit)) {
         uint32_t want = q->limit ? (uint32_t)(q->limit - ret_rows->count) : 0;
-        enum store_answer answer = store_list(rq->api->store, rq->arena, &q->of, &q->after, want,
-                                              q->version, &page, &err);
+        enum store_answer answer =
+            store_list(rq->api->store, rq->arena, &q->of, &q->after, want, q->version, &page, &err);
 
         if (answer == STORE_CHANGED)
             return expired(rq, q);

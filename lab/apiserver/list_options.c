@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* list_options.c: which options of lists and watches go together. Source:
  * k8s.io/apimachinery/pkg/apis/meta/internalversion/validation/validation.go. */
 #include "lab/apiserver/http.h"

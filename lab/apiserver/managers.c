@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* managers.c: entries of managedFields, and how an update moves ownership. */
 #include "lab/apiserver/managers.h"
 
@@ -26,11 +27,10 @@ bool managers_read(struct arena *arena, const struct value *managed_fields,
             !str_eq(text(m, "fieldsType"), STR("FieldsV1")) ||
             (set && value_kind(set) != JSON_OBJECT))
             return false;
-        managers_push(&managers,
-                      (struct manager){ { text(m, "manager"), text(m, "subresource"),
-                                          text(m, "apiVersion"), text(m, "time") },
-                                        applies,
-                                        set ? set : value_object(arena) });
+        managers_push(&managers, (struct manager){ { text(m, "manager"), text(m, "subresource"),
+                                                     text(m, "apiVersion"), text(m, "time") },
+                                                   applies,
+                                                   set ? set : value_object(arena) });
     }
     *ret_managers = managers;
     return true;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* managers.h: which manager set which fields: metadata.managedFields, kept on each write.
  * Source: k8s.io/apimachinery/pkg/util/managedfields; structured-merge-diff v4, merge/update.go. */
 #ifndef HERD_LAB_APISERVER_MANAGERS_H

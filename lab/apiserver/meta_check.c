@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* meta_check.c: what metadata may say. Texts: k8s.io/apimachinery/pkg/util/validation. */
 #include "lab/apiserver/object.h"
 
@@ -57,8 +58,8 @@ void meta_validate_name(const struct value *name, const struct path *at, struct 
         finding_invalid(found, at, name, fault);
 }
 
-static void check_name(const struct kind *kind, const struct value *object,
-                       const struct path *meta, struct findings *found)
+static void check_name(const struct kind *kind, const struct value *object, const struct path *meta,
+                       struct findings *found)
 {
     struct str name = meta_text(object, "name");
     struct path at = path_field(meta, STR("name"));
@@ -131,8 +132,7 @@ static void check_owners(const struct value *object, const struct path *meta,
     struct path list = path_field(meta, STR("ownerReferences"));
     uint32_t index = 0;
 
-    for (struct value *m = value_first(meta_get(object, "ownerReferences")); m;
-         m = value_next(m)) {
+    for (struct value *m = value_first(meta_get(object, "ownerReferences")); m; m = value_next(m)) {
         struct path at = path_index(&list, index++);
 
         for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
@@ -182,8 +182,8 @@ static bool has_text(const struct value *list, struct str text)
     return false;
 }
 
-void meta_validate_update(struct arena *arena, const struct value *old,
-                          const struct value *object, struct findings *found)
+void meta_validate_update(struct arena *arena, const struct value *old, const struct value *object,
+                          struct findings *found)
 {
     struct path meta = path_field(NULL, STR("metadata"));
     struct path finalizers = path_field(&meta, STR("finalizers"));

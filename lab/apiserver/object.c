@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* object.c: metadata read and written in a tree. */
 #include "lab/apiserver/object.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* object.h: stored objects as trees: reading and changing their metadata. */
 #ifndef HERD_LAB_APISERVER_OBJECT_H
 #define HERD_LAB_APISERVER_OBJECT_H
@@ -32,8 +33,8 @@ struct str object_generate_name(struct arena *arena, struct rng rng, struct str 
 
 /* metav1.ObjectMeta's rules (k8s.io/apimachinery/pkg/api/validation/objectmeta.go). */
 void meta_validate(const struct kind *kind, const struct value *object, struct findings *found);
-void meta_validate_update(struct arena *arena, const struct value *old,
-                          const struct value *object, struct findings *found);
+void meta_validate_update(struct arena *arena, const struct value *old, const struct value *object,
+                          struct findings *found);
 
 /* [prefix/]name, as labels have for a key. */
 void meta_validate_key(struct str key, const struct path *at, struct findings *found);

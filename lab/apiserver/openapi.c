@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* openapi.c: /openapi/v3: an index, and one document for each group and version: its kinds'
  * schemas and, for each, the paths from which kubectl learns that fieldValidation and dryRun are
  * understood. What v2 says, says openapi_v2.c. */
@@ -80,20 +81,21 @@ static void put_operation(struct request *rq, struct json_writer *w, const struc
                             "\"x-kubernetes-action\":\"%s\","
                             "\"x-kubernetes-group-version-kind\":%.*s}",
                             method, STR_ARG(kind->kind), parameters,
-                            STR_ARG(openapi_schema_name(rq, kind)),
-                            action, STR_ARG(openapi_gvk(rq, kind))));
+                            STR_ARG(openapi_schema_name(rq, kind)), action,
+                            STR_ARG(openapi_gvk(rq, kind))));
 }
 
 #define PARAMETER(name)                                                                            \
-    "{\"name\":\"" name "\",\"in\":\"query\",\"schema\":{\"type\":\"string\",\"uniqueItems\":true}}"
+    "{\"name\":\"" name "\",\"in\":\"query\",\"schema\":{\"type\":\"string\",\"uniqueItems\":"     \
+    "true}}"
 #define WRITE_PARAMETERS                                                                           \
     PARAMETER("dryRun") "," PARAMETER("fieldManager") "," PARAMETER("fieldValidation")
 
 static void put_paths(struct request *rq, struct json_writer *w, const struct kind *kind)
 {
-    struct str base = str_fmt(rq->arena, "/%.*s/%s%.*s", STR_ARG(openapi_group_path(rq, kind)),
-                              kind->namespaced ? "namespaces/{namespace}/" : "",
-                              STR_ARG(kind->plural));
+    struct str base =
+        str_fmt(rq->arena, "/%.*s/%s%.*s", STR_ARG(openapi_group_path(rq, kind)),
+                kind->namespaced ? "namespaces/{namespace}/" : "", STR_ARG(kind->plural));
 
     json_put_key(w, base);
     json_open_object(w);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_v2.c: the document. kubectl up to 1.26 learns from it what fields a kind has, and from
  * the parameters of PATCH whether the server understands dryRun. */
 #include "lab/apiserver/http.h"
@@ -24,9 +25,9 @@ static void put_operation(struct request *rq, struct json_writer *w, const struc
 
 static void put_paths(struct request *rq, struct json_writer *w, const struct kind *kind)
 {
-    struct str base = str_fmt(rq->arena, "/%.*s/%s%.*s", STR_ARG(openapi_group_path(rq, kind)),
-                              kind->namespaced ? "namespaces/{namespace}/" : "",
-                              STR_ARG(kind->plural));
+    struct str base =
+        str_fmt(rq->arena, "/%.*s/%s%.*s", STR_ARG(openapi_group_path(rq, kind)),
+                kind->namespaced ? "namespaces/{namespace}/" : "", STR_ARG(kind->plural));
 
     json_put_key(w, base);
     json_open_object(w);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_v2.h: /openapi/v2: one document with all kinds, as JSON and as gnostic's protobuf. */
 #ifndef HERD_LAB_APISERVER_OPENAPI_V2_H
 #define HERD_LAB_APISERVER_OPENAPI_V2_H

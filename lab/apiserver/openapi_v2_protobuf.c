@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_v2_protobuf.c: JSON to protobuf by the rows of openapi_v2.def. Protobuf: a field is its
  * number and wire type as one varint, then a varint, or a length and bytes; a message is its
  * fields. */

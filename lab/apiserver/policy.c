@@ -1,8 +1,9 @@
-/* policy.c: from policies and bindings to a refusal, or to warnings. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* policy.c: from policies and bindings to a rejection, or to warnings. */
 #include "lab/apiserver/policy.h"
 
-#include "base/limits.h"
 #include "lab/apiserver/object.h"
+#include "lab/limits.h"
 
 /* One binding of a policy, on one request. */
 struct decision {
@@ -10,7 +11,7 @@ struct decision {
     struct str policy, binding;
     struct json spec, actions;
     bool ignores_failure;
-    bool denied; /* the first refusal is told, and stands in the request's failure */
+    bool denied; /* the first rejection is told, and stands in the request's failure */
 };
 
 static struct json read(struct request *rq, struct str text)
@@ -47,12 +48,11 @@ static void deny(struct decision *d, struct str reason, struct str why)
 {
     struct request *rq = d->facts->rq;
     struct failure_subject subject = request_subject(rq);
-    struct str bound = d->binding.len ? str_fmt(rq->arena, " with binding '%.*s'",
-                                                STR_ARG(d->binding))
-                                      : STR("");
-    struct str message = str_fmt(rq->arena,
-                                 "ValidatingAdmissionPolicy '%.*s'%.*s denied request: %.*s",
-                                 STR_ARG(d->policy), STR_ARG(bound), STR_ARG(why));
+    struct str bound =
+        d->binding.len ? str_fmt(rq->arena, " with binding '%.*s'", STR_ARG(d->binding)) : STR("");
+    struct str message =
+        str_fmt(rq->arena, "ValidatingAdmissionPolicy '%.*s'%.*s denied request: %.*s",
+                STR_ARG(d->policy), STR_ARG(bound), STR_ARG(why));
 
     if (d->denied)
         return;
@@ -114,9 +114,8 @@ struct policy_env policy_env_of(struct arena *arena, struct json spec)
         struct policy_variable one = { .name = json_str(json_get(it.value, STR("name"))),
                                        .why = STR("") };
 
-        one.program = admission_compile(arena, &p.env,
-                                        json_str(json_get(it.value, STR("expression"))), 0,
-                                        &one.why);
+        one.program = admission_compile(
+            arena, &p.env, json_str(json_get(it.value, STR("expression"))), 0, &one.why);
         cel_type_add_field(arena, type, one.name,
                            one.program ? cel_program_type(one.program) : &cel_type_dyn);
         policy_variables_push(&p.variables, one);
@@ -199,8 +198,7 @@ static void validate_all(struct decision *d, const struct policy_env *p,
     }
 }
 
-static void annotate(struct decision *d, const struct policy_env *p,
-                     const struct cel_value *values)
+static void annotate(struct decision *d, const struct policy_env *p, const struct cel_value *values)
 {
     struct arena *arena = d->facts->rq->arena;
     struct json_iter it = json_iter(json_get(d->spec, STR("auditAnnotations")));
@@ -230,8 +228,8 @@ static int decide(struct decision *d, const struct value *params)
     if (admission_values(d->facts, values) != 0)
         return -1;
     values[ADMISSION_PARAMS] = cel_from_json(rq->arena, params, &cel_type_dyn);
-    if (admission_conditions(rq->arena, &p.env, values,
-                             json_get(d->spec, STR("matchConditions")), &hold, &why) != 0) {
+    if (admission_conditions(rq->arena, &p.env, values, json_get(d->spec, STR("matchConditions")),
+                             &hold, &why) != 0) {
         fail_policy(d, why);
         return 0;
     }
@@ -285,7 +283,7 @@ static bool selected(struct arena *arena, struct json selector, struct str objec
         return false;
     return json_count(selector) == 0 ||
            (selector_read(arena, selector, &s, &err) == 0 &&
-            selector_matches(&s, json_walk(json, "metadata", "labels", NULL)));
+            selector_matches(NULL, &s, json_walk(json, "metadata", "labels", NULL)));
 }
 
 static int decide_with(struct decision *d, struct str object, uint32_t *count)
@@ -338,8 +336,9 @@ static int with_params(struct decision *d, struct json binding)
         return decide(d, NULL);
     if (!kind) {
         misconfigured(d, "policy",
-                      str_fmt(rq->arena, "failed to find resource referenced by paramKind: "
-                                         "'%.*s, Kind=%.*s'",
+                      str_fmt(rq->arena,
+                              "failed to find resource referenced by paramKind: "
+                              "'%.*s, Kind=%.*s'",
                               STR_ARG(json_str(json_get(asked, STR("apiVersion")))),
                               STR_ARG(json_str(json_get(asked, STR("kind"))))));
         return 0;
@@ -350,8 +349,7 @@ static int with_params(struct decision *d, struct json binding)
     }
     if (decide_each(d, kind, namespace_, ref, &count) != 0)
         return -1;
-    if (count == 0 &&
-        str_eq(json_str(json_get(ref, STR("parameterNotFoundAction"))), STR("Deny")))
+    if (count == 0 && str_eq(json_str(json_get(ref, STR("parameterNotFoundAction"))), STR("Deny")))
         misconfigured(d, "binding",
                       STR("no params found for policy binding with `Deny` "
                           "parameterNotFoundAction"));
@@ -366,8 +364,7 @@ static int ask_policy(const struct admission_facts *facts, struct json policy,
                           .policy = json_str(json_walk(policy, "metadata", "name", NULL)),
                           .spec = json_get(policy, STR("spec")) };
 
-    d.ignores_failure =
-        str_eq(json_str(json_get(d.spec, STR("failurePolicy"))), STR("Ignore"));
+    d.ignores_failure = str_eq(json_str(json_get(d.spec, STR("failurePolicy"))), STR("Ignore"));
     if (!admission_constrained(facts, json_get(d.spec, STR("matchConstraints"))))
         return 0;
     for (uint32_t i = 0; i < bindings->rows.count; i++) {

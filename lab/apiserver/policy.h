@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy.h: ValidatingAdmissionPolicies: what the API server itself checks of a request, in CEL.
  *
  * A policy holds where a binding puts it to work. Its expressions see the request
@@ -25,7 +26,7 @@ struct policy_env {
 };
 struct policy_env policy_env_of(struct arena *arena, struct json spec);
 
-/* Ask all policies that are bound. -1: one refuses, or failed and its failurePolicy says Fail. */
+/* Ask all policies that are bound. -1: one rejects, or failed and its failurePolicy says Fail. */
 int policies_validate(const struct admission_facts *facts);
 
 #endif

@@ -1,10 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* protobuf.c: the wire format (protobuf.dev/programming-guides/encoding), read along the schema of
  * the type: "k8s\0", then runtime.Unknown { typeMeta = 1 { apiVersion = 1,
  * kind = 2 }, raw = 2 }. */
 #include "lab/apiserver/protobuf.h"
 
 #include "text/base64.h"
+#include "text/bytes.h"
 #include "text/time.h"
+
+static const uint64_t YEAR_10000_S = 253402300800;
 
 enum { DEPTH_MAX = 32, WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
@@ -92,40 +96,61 @@ static bool find_field(struct str message, uint64_t number, struct field *ret_fi
     return found;
 }
 
+/* JSON has UTF-8 without NUL only. */
+static int read_text(struct reader *r, struct str text, struct value **ret_value, struct error *err)
+{
+    uint32_t len;
+
+    for (size_t at = 0; at < text.len; at += len) {
+        len = utf8_length(text.at + at, text.at + text.len);
+        if (len == 0 || text.at[at] == '\0')
+            return error_set(err, ERROR_SYNTAX, "protobuf: a text is not UTF-8 or holds a NUL");
+    }
+    *ret_value = value_str(r->arena, text);
+    return 0;
+}
+
 static int read_message(struct reader *r, const struct schema *type, struct str message,
                         struct value **ret_value, struct error *err);
 
 /* metav1.Time and MicroTime { seconds = 1, nanos = 2 }. The zero time is null. */
-static struct value *read_time(struct reader *r, const struct schema *s, struct str message)
+static int read_time(struct reader *r, const struct schema *s, struct str message,
+                     struct value **ret_value, struct error *err)
 {
     struct field seconds = { 0 }, nanos = { 0 };
     struct str text;
 
+    *ret_value = value_null(r->arena);
     if (!find_field(message, 1, &seconds))
-        return value_null(r->arena);
+        return 0;
+    if (seconds.varint >= YEAR_10000_S)
+        return error_set(err, ERROR_SYNTAX, "protobuf: a time outside of 1970 to 9999");
     find_field(message, 2, &nanos);
     text = time_rfc3339(r->arena, (int64_t)seconds.varint * 1000);
     if (s->micro)
         text = str_fmt(r->arena, "%.*s.%06uZ", STR_ARG(str_slice(text, 0, text.len - 1)),
                        (unsigned)(nanos.varint / 1000 % 1000000));
-    return value_str(r->arena, text);
+    *ret_value = value_str(r->arena, text);
+    return 0;
 }
 
 /* Quantity { string = 1 }; IntOrString { type = 1, intVal = 2, strVal = 3 }. */
-static struct value *read_int_or_string(struct reader *r, const struct schema *s,
-                                        struct str message)
+static int read_int_or_string(struct reader *r, const struct schema *s, struct str message,
+                              struct value **ret_value, struct error *err)
 {
     struct field type = { 0 }, value = { 0 };
     bool is_quantity = s->format.len == 0;
 
     if (is_quantity) {
         find_field(message, 1, &value);
-        return value_str(r->arena, value.bytes);
+        return read_text(r, value.bytes, ret_value, err);
     }
     find_field(message, 1, &type);
     find_field(message, type.varint ? 3 : 2, &value);
-    return type.varint ? value_str(r->arena, value.bytes)
-                       : value_int(r->arena, (int64_t)(int32_t)value.varint);
+    if (type.varint)
+        return read_text(r, value.bytes, ret_value, err);
+    *ret_value = value_int(r->arena, (int64_t)(int32_t)value.varint);
+    return 0;
 }
 
 /* metav1.FieldsV1 { Raw = 1 }: JSON as it is. */
@@ -157,16 +182,15 @@ static bool is_void(const struct field *f, int depth)
 static int read_one(struct reader *r, const struct schema *s, const struct field *f,
                     struct value **ret_value, struct error *err)
 {
-    if (s->int_or_string) {
-        *ret_value = read_int_or_string(r, s, f->bytes);
-        return 0;
-    }
+    if (s->int_or_string)
+        return read_int_or_string(r, s, f->bytes, ret_value, err);
     switch (s->type) {
     case SCHEMA_STRING:
-        *ret_value = str_eq(s->format, STR("date-time")) ? read_time(r, s, f->bytes)
-                     : str_eq(s->format, STR("byte"))
-                         ? value_str(r->arena, base64_encode(r->arena, f->bytes))
-                         : value_str(r->arena, f->bytes);
+        if (str_eq(s->format, STR("date-time")))
+            return read_time(r, s, f->bytes, ret_value, err);
+        if (!str_eq(s->format, STR("byte")))
+            return read_text(r, f->bytes, ret_value, err);
+        *ret_value = value_str(r->arena, base64_encode(r->arena, f->bytes));
         return 0;
     case SCHEMA_INTEGER:
         *ret_value = value_int(r->arena, (int64_t)f->varint);
@@ -188,11 +212,12 @@ static int put_entry(struct reader *r, const struct schema *s, const struct fiel
                      struct value *map, struct error *err)
 {
     struct field key = { 0 }, field = { .wire = WIRE_BYTES };
-    struct value *value;
+    struct value *value, *name;
 
     find_field(f->bytes, 1, &key);
     find_field(f->bytes, 2, &field);
-    if (read_one(r, s->additional, &field, &value, err) != 0)
+    if (read_text(r, key.bytes, &name, err) != 0 ||
+        read_one(r, s->additional, &field, &value, err) != 0)
         return -1;
     value_set(r->arena, map, key.bytes, value);
     return 0;
@@ -242,7 +267,9 @@ static int put_field(struct reader *r, const struct schema *type, const struct f
     }
     if (s->type == SCHEMA_OBJECT && s->additional) {
         held = value_object_at(r->arena, object, str_of(name));
-        return held ? put_entry(r, s, f, held, err) : 0;
+        if (held && put_entry(r, s, f, held, err) != 0)
+            return error_wrap(err, "%.*s.%s", STR_ARG(type->name), name);
+        return 0;
     }
     if (read_one(r, s->type == SCHEMA_ARRAY ? s->items : s, f, &value, err) != 0)
         return error_wrap(err, "%.*s.%s", STR_ARG(type->name), name);
@@ -274,28 +301,45 @@ static int read_message(struct reader *r, const struct schema *type, struct str 
     return 0;
 }
 
+/* TypeMeta { apiVersion = 1, kind = 2 }. */
+static int read_type_meta(struct reader *r, struct str message, struct value *object,
+                          struct error *err)
+{
+    static const struct str names[] = { STR_INIT("apiVersion"), STR_INIT("kind") };
+
+    for (uint64_t i = 0; i < 2; i++) {
+        struct field text;
+        struct value *value;
+
+        if (!find_field(message, i + 1, &text))
+            continue;
+        if (read_text(r, text.bytes, &value, err) != 0)
+            return -1;
+        value_set(r->arena, object, names[i], value);
+    }
+    return 0;
+}
+
 int protobuf_read(struct arena *arena, const struct map *types, const struct schema *type,
                   struct str body, struct value **ret_value, struct error *err)
 {
     struct reader r = { arena, types, 0 };
     struct str magic = str_make("k8s\0", 4);
-    struct field meta, raw = { 0 }, text;
+    struct field meta = { 0 }, raw;
     struct value *object = NULL;
 
     if (!str_starts(body, magic))
         return error_set(err, ERROR_SYNTAX, "protobuf: does not begin with \"k8s\" and a zero");
     body = str_slice(body, magic.len, body.len);
-    find_field(body, 2, &raw);
+    if (!find_field(body, 2, &raw))
+        return error_set(err, ERROR_SYNTAX, "protobuf: the body ends before its object");
     if (!type || type->name.len == 0)
         return error_set(err, ERROR_MEDIA_TYPE, "custom resources have no protobuf form");
     if (read_message(&r, type, raw.bytes, &object, err) != 0)
         return -1;
-    if (find_field(body, 1, &meta)) {
-        if (find_field(meta.bytes, 1, &text))
-            value_set(arena, object, STR("apiVersion"), value_str(arena, text.bytes));
-        if (find_field(meta.bytes, 2, &text))
-            value_set(arena, object, STR("kind"), value_str(arena, text.bytes));
-    }
+    find_field(body, 1, &meta);
+    if (read_type_meta(&r, meta.bytes, object, err) != 0)
+        return -1;
     *ret_value = object;
     return 0;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* question.c: kinds that are answered and not stored: who am I, may I, may they, whose is this
  * token. Source: k8s.io/kubernetes/pkg/registry/authorization and authentication,
  * pkg/apis/authorization/validation. */
@@ -46,8 +47,8 @@ static void find_invalid(struct findings *found, const char *field, struct str b
 }
 
 /* Paths are of the whole cluster; a local review is about its own namespace only. */
-static void check_local(struct request *rq, const struct value *resource,
-                        const struct value *path, struct findings *found)
+static void check_local(struct request *rq, const struct value *resource, const struct value *path,
+                        struct findings *found)
 {
     struct strbuf shown = strbuf_new(rq->arena, 64);
 
@@ -86,8 +87,9 @@ static int check_access(struct request *rq, const struct value *spec)
                          "resourceAttributes must be specified"));
     if (!is(rq, "selfsubjectaccessreviews") && attribute(spec, "user").len == 0 &&
         value_count(value_get(spec, STR("groups"))) == 0)
-        find_invalid(&found, "spec.user", STR("Invalid value: \"\": at least one of user or group "
-                                              "must be specified"));
+        find_invalid(&found, "spec.user",
+                     STR("Invalid value: \"\": at least one of user or group "
+                         "must be specified"));
     if (is(rq, "localsubjectaccessreviews") && (resource || path) && !(resource && path))
         check_local(rq, resource, path, &found);
     return found.count ? fail_invalid(&rq->failure, &subject, &found) : 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rbac.c: whose binding gives which role, and what its rules allow. */
 #include "lab/apiserver/rbac.h"
 
@@ -99,10 +100,9 @@ static void add_binding(struct rbac_policy *p, struct str namespace_, struct str
     };
 
     while (json_next(&it))
-        subjects_push(&binding.subjects,
-                      (struct subject){ member(p, it.value, STR("kind")),
-                                        member(p, it.value, STR("name")),
-                                        member(p, it.value, STR("namespace")) });
+        subjects_push(&binding.subjects, (struct subject){ member(p, it.value, STR("kind")),
+                                                           member(p, it.value, STR("name")),
+                                                           member(p, it.value, STR("namespace")) });
     bindings_push(&p->bindings, binding);
 }
 
@@ -145,8 +145,8 @@ static bool names_path(const struct str_list *list, struct str path)
     for (uint32_t i = 0; i < list->count; i++) {
         struct str row = list->items[i];
 
-        if (str_eq(row, path) || (str_ends(row, STR("*")) &&
-                                  str_starts(path, str_slice(row, 0, row.len - 1))))
+        if (str_eq(row, path) ||
+            (str_ends(row, STR("*")) && str_starts(path, str_slice(row, 0, row.len - 1))))
             return true;
     }
     return false;
@@ -172,8 +172,7 @@ static bool is_account(struct str user, struct str namespace_, struct str name)
         rest.len != prefix.len + namespace_.len + 1 + name.len)
         return false;
     rest = str_slice(rest, prefix.len, rest.len);
-    return str_starts(rest, namespace_) && rest.at[namespace_.len] == ':' &&
-           str_ends(rest, name);
+    return str_starts(rest, namespace_) && rest.at[namespace_.len] == ':' && str_ends(rest, name);
 }
 
 static bool is_subject(const struct subject *subject, const struct binding *binding,
@@ -225,17 +224,17 @@ static struct str explain(struct arena *arena, const struct binding *binding,
 
     strbuf_lit(&text, "RBAC: allowed by ");
     strbuf_put(&text, binding->namespace_.len ? STR("RoleBinding ") : STR("ClusterRoleBinding "));
-    finding_quote(&text, binding->namespace_.len ? role_key(arena, binding->name,
-                                                            binding->namespace_)
-                                                 : binding->name);
+    finding_quote(&text, binding->namespace_.len
+                             ? role_key(arena, binding->name, binding->namespace_)
+                             : binding->name);
     strbuf_fmt(&text, " of %.*s ", STR_ARG(binding->role_kind));
     finding_quote(&text, binding->role_name);
     strbuf_fmt(&text, " to %.*s ", STR_ARG(subject->kind));
-    finding_quote(&text, str_eq(subject->kind, STR("ServiceAccount"))
-                             ? role_key(arena, subject->name,
-                                        subject->namespace_.len ? subject->namespace_
-                                                                : binding->namespace_)
-                             : subject->name);
+    finding_quote(
+        &text, str_eq(subject->kind, STR("ServiceAccount"))
+                   ? role_key(arena, subject->name,
+                              subject->namespace_.len ? subject->namespace_ : binding->namespace_)
+                   : subject->name);
     return strbuf_str(&text);
 }
 
@@ -259,13 +258,12 @@ static struct str explain_absent(struct arena *arena, const struct str_list *abs
     return strbuf_str(&text);
 }
 
-static void note_absent(struct arena *arena, const struct binding *binding,
-                        struct str_list *absent)
+static void note_absent(struct arena *arena, const struct binding *binding, struct str_list *absent)
 {
     struct strbuf text = strbuf_new(arena, 64);
 
-    strbuf_put(&text, str_eq(binding->role_kind, STR("ClusterRole")) ? STR("clusterrole")
-                                                                     : STR("role"));
+    strbuf_put(&text,
+               str_eq(binding->role_kind, STR("ClusterRole")) ? STR("clusterrole") : STR("role"));
     strbuf_lit(&text, ".rbac.authorization.k8s.io ");
     finding_quote(&text, binding->role_name);
     strbuf_lit(&text, " not found");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rbac.h: roles and bindings as a question: may this user do that, and what may they do at all?
  *
  * Pure: a policy is built from the stored objects of rbac.authorization.k8s.io/v1 and asked. It

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rbac_missing.c: nobody gives what they do not have. Rules are broken down to single rights, each
  * is looked for among what is held, and what is missing is put together again to be shown. Source:
  * k8s.io/component-helpers/auth/rbac/validation/policy_comparator.go, policy_compact.go. */
@@ -50,8 +51,8 @@ static struct rights break_down(struct arena *arena, const struct rbac_rule *rul
                                           .resource = rule->resources.items[r] });
     for (uint32_t p = 0; p < rule->paths.count; p++)
         for (uint32_t v = 0; v < rule->verbs.count; v++)
-            add(&rights, (struct right){ .verb = rule->verbs.items[v],
-                                         .path = rule->paths.items[p] });
+            add(&rights,
+                (struct right){ .verb = rule->verbs.items[v], .path = rule->paths.items[p] });
     return rights;
 }
 
@@ -80,8 +81,8 @@ static bool covers_path(const struct str_list *held, struct str wanted)
     for (uint32_t i = 0; i < held->count; i++) {
         struct str one = held->items[i];
 
-        if (str_eq(one, wanted) || (str_ends(one, STR("*")) &&
-                                    str_starts(wanted, str_slice(one, 0, one.len - 1))))
+        if (str_eq(one, wanted) ||
+            (str_ends(one, STR("*")) && str_starts(wanted, str_slice(one, 0, one.len - 1))))
             return true;
     }
     return false;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* registry.c: copy on write, under one mutex; catalogs are counted. */
 #include "lab/apiserver/registry.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* registry.h: which kinds each cluster serves now.
  *
  * A `struct catalog` is a snapshot: the built-in kinds and the definitions of one cluster. A
@@ -33,8 +34,8 @@ AUTO_DEFINE(catalog_unref, struct catalog *)
 uint32_t catalog_count(const struct catalog *catalog);
 const struct kind *catalog_at(const struct catalog *catalog, uint32_t index);
 /* By plural, in a version ("" = any); NULL if not served. */
-const struct kind *catalog_find(const struct catalog *catalog, struct str group,
-                                struct str version, struct str plural);
+const struct kind *catalog_find(const struct catalog *catalog, struct str group, struct str version,
+                                struct str plural);
 /* By kind. */
 const struct kind *catalog_find_kind(const struct catalog *catalog, struct str group,
                                      struct str version, struct str kind);

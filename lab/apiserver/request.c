@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request.c: what all verbs share. */
 #include "lab/apiserver/request.h"
 

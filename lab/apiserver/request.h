@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request.h: one request on its way through the API server, and the parts that all steps share.
  * Inside of lab/apiserver only. */
 #ifndef HERD_LAB_APISERVER_REQUEST_H
@@ -15,8 +16,8 @@
 #include <pthread.h>
 
 struct webhook_caller;
-struct janitor;
-struct collector;
+struct namespace_controller;
+struct garbage_collector;
 struct roles;
 
 struct api {
@@ -36,12 +37,12 @@ struct api {
     void (*check)(void *context, struct str cluster, const struct kube_resource *resource,
                   const struct value *object, struct findings *found);
     void *check_context;
-    struct janitor *janitor;
-    struct collector *collector;
+    struct namespace_controller *namespace_controller;
+    struct garbage_collector *garbage_collector;
     struct roles *roles;
     pthread_mutex_t aggregation; /* of roles, one at a time */
-    struct str token_key;   /* signs tokens of ServiceAccounts */
-    struct str admin_token; /* the administrator's, "" = none */
+    struct str token_key;        /* signs tokens of ServiceAccounts */
+    struct str admin_token;      /* the administrator's, "" = none */
 };
 
 enum verb {
@@ -69,7 +70,7 @@ struct request {
     const struct kind *kind;
     struct str namespace_, name, sub_resource;
     bool aggregates; /* brings aggregated roles up to date: causes no further such work */
-    bool internal; /* from the lab itself: no admission, a status may come with a creation */
+    bool internal;   /* from the lab itself: no admission, a status may come with a creation */
     bool dry_run;
     enum field_validation validation;
     struct str field_manager;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* review.c: AdmissionReview v1 as the API server writes and reads it. Source:
  * k8s.io/api/admission/v1/types.go and k8s.io/apiserver/.../webhook/request/admissionreview.go; for
  * answers that are errors, k8s.io/client-go/rest/request.go (newUnstructuredResponseError) and
@@ -41,10 +42,11 @@ static void put_options(struct json_writer *w, const struct admission_facts *fac
     bool deletes = strcmp(facts->operation, "DELETE") == 0;
 
     json_open_object(w);
-    json_field_str(w, "kind", deletes                            ? STR("DeleteOptions")
-                              : creates                          ? STR("CreateOptions")
-                              : facts->rq->verb == VERB_PATCH    ? STR("PatchOptions")
-                                                                 : STR("UpdateOptions"));
+    json_field_str(w, "kind",
+                   deletes                         ? STR("DeleteOptions")
+                   : creates                       ? STR("CreateOptions")
+                   : facts->rq->verb == VERB_PATCH ? STR("PatchOptions")
+                                                   : STR("UpdateOptions"));
     json_field_str(w, "apiVersion", STR("meta.k8s.io/v1"));
     if (facts->rq->field_manager.len && !deletes)
         json_field_str(w, "fieldManager", facts->rq->field_manager);
@@ -214,8 +216,8 @@ static const char *sentence_of(int status)
 struct str review_http_error(struct arena *arena, int status, struct str content_type,
                              struct str body)
 {
-    struct str said = is_text(content_type) ? str_trim(str_slice(body, 0, ERROR_BODY_MAX))
-                                            : STR("unknown");
+    struct str said =
+        is_text(content_type) ? str_trim(str_slice(body, 0, ERROR_BODY_MAX)) : STR("unknown");
     struct str message = status_message(arena, body);
     struct strbuf quoted = strbuf_new(arena, 64);
 
@@ -231,7 +233,6 @@ struct str review_http_error(struct arena *arena, int status, struct str content
                        "information",
                        status);
     finding_quote(&quoted, said);
-    return str_fmt(arena,
-                   "an error on the server (%.*s) has prevented the request from succeeding",
+    return str_fmt(arena, "an error on the server (%.*s) has prevented the request from succeeding",
                    STR_ARG(strbuf_str(&quoted)));
 }

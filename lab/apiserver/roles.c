@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* roles.c: the policy of each cluster, read once and shared by all requests until a role or
  * binding changes. A counter decides: it grows after each such commit, and a policy says of which
  * count it is, so one that was read while somebody wrote is never taken for current. */

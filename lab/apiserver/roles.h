@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* roles.h: RBAC in motion: the stored roles and bindings as a policy that is kept until one of them
  * changes, aggregated ClusterRoles, the roles that a cluster begins with, and the check that nobody
  * gives away more than they have. Inside of lab/apiserver only. */

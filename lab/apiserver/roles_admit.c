@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* roles_admit.c: the check against escalation. Who writes a role must have its rights already, or
  * the verb "escalate" on it; who writes a binding must have the rights of its role, or the verb
  * "bind" on that. Source: k8s.io/kubernetes/pkg/registry/rbac (policybased storage,
@@ -30,7 +31,7 @@ static void put_groups(struct strbuf *out, const struct str_list *groups)
     }
 }
 
-static int refuse(struct request *rq, const struct str_list *missing)
+static int reject(struct request *rq, const struct str_list *missing)
 {
     struct failure_subject subject = request_subject(rq);
     struct strbuf text = strbuf_new(rq->arena, 512);
@@ -89,7 +90,7 @@ static int admit_role(struct request *rq, const struct value *old, const struct 
     if (missing_of(rq, &wanted, &missing) != 0)
         return -1;
     if (missing.count)
-        return refuse(rq, &missing);
+        return reject(rq, &missing);
     if (value_kind(value_get(object, STR("aggregationRule"))) != JSON_OBJECT)
         return 0;
     wanted = rules_in(rq, STR("[{\"verbs\":[\"*\"],\"apiGroups\":[\"*\"],\"resources\":[\"*\"]},"
@@ -126,7 +127,7 @@ static int admit_binding(struct request *rq, const struct value *old, const stru
     }
     if (missing_of(rq, &wanted, &missing) != 0)
         return -1;
-    return missing.count ? refuse(rq, &missing) : 0;
+    return missing.count ? reject(rq, &missing) : 0;
 }
 
 int roles_admit(struct request *rq, const struct value *old, const struct value *object)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* roles_aggregate.c: a ClusterRole with an aggregationRule has the rules of all that its selectors
  * select, by name, each rule once. What it says itself is replaced. Source:
  * k8s.io/kubernetes/pkg/controller/clusterroleaggregation. */
@@ -9,8 +10,8 @@
 /* A role may aggregate one that is aggregated. Circles have come to rest long before. */
 enum { PASSES_MAX = 16 };
 
-static const struct kube_resource clusterroles = KUBE_RESOURCE_INIT(
-    "rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false);
+static const struct kube_resource clusterroles =
+    KUBE_RESOURCE_INIT("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false);
 
 static bool selects(struct arena *arena, struct json role, struct json other)
 {
@@ -22,13 +23,12 @@ static bool selects(struct arena *arena, struct json role, struct json other)
 
     while (json_next(&it))
         if (selector_read(arena, it.value, &selector, &err) == 0 &&
-            selector_matches(&selector, labels))
+            selector_matches(NULL, &selector, labels))
             return true;
     return false;
 }
 
-static void add_rules(struct arena *arena, struct json other, struct map *seen,
-                      struct value *rules)
+static void add_rules(struct arena *arena, struct json other, struct map *seen, struct value *rules)
 {
     struct json_iter it = json_iter(json_get(other, STR("rules")));
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scale.c: along the paths that a kind declares: .spec.replicas,
  * .status.replicas and a selector. */
 #include "lab/apiserver/scale.h"
@@ -29,7 +30,7 @@ static struct str selector_text(struct arena *arena, const struct value *selecto
     for (struct value *m = value_first(value_get(selector, STR("matchExpressions"))); m;
          m = value_next(m)) {
         struct str key = value_text(value_get(m, STR("key")));
-        struct str operator = value_text(value_get(m, STR("operator")));
+        struct str operator= value_text(value_get(m, STR("operator")));
         bool in = str_eq(operator, STR("In"));
 
         strbuf_fmt(&out, "%s%s%.*s", out.len ? "," : "",

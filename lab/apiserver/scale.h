@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scale.h: autoscaling/v1 Scale as a view of an object that has replicas, pure.
  * Source: k8s.io/api/autoscaling/v1; apiextensions-apiserver
  * pkg/registry/customresource/etcd.go. */

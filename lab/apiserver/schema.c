@@ -1,13 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema.c: compile OpenAPI v3 schemas of CustomResourceDefinitions, and check that they are
  * structural (k8s.io/apiextensions-apiserver/pkg/apiserver/schema/validation.go). */
 #include "lab/apiserver/schema.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
 
 static const char *const type_names[] = {
-    [SCHEMA_ANY] = "",           [SCHEMA_OBJECT] = "object",   [SCHEMA_ARRAY] = "array",
-    [SCHEMA_STRING] = "string",  [SCHEMA_INTEGER] = "integer", [SCHEMA_NUMBER] = "number",
+    [SCHEMA_ANY] = "",
+    [SCHEMA_OBJECT] = "object",
+    [SCHEMA_ARRAY] = "array",
+    [SCHEMA_STRING] = "string",
+    [SCHEMA_INTEGER] = "integer",
+    [SCHEMA_NUMBER] = "number",
     [SCHEMA_BOOLEAN] = "boolean",
 };
 
@@ -116,13 +120,13 @@ static void compile_pattern(struct compile *c, struct schema *s, const struct pa
     struct error err;
     bool anchored = str_starts(s->pattern, STR("^")) && str_ends(s->pattern, STR("$")) &&
                     str_find_char(s->pattern, '|', 0) < 0;
-    struct regex *regex = anchored ? regex_create(s->pattern, &err)
-                                   : regex_create_search(s->pattern, &err);
+    struct regex *regex =
+        anchored ? regex_create(s->pattern, &err) : regex_create_search(s->pattern, &err);
 
     if (!regex) {
-        finding_invalid(c->found, &here, value_str(c->arena, s->pattern),
-                        str_fmt(c->arena, "must be a valid regular expression, but isn't: %s",
-                                err.text));
+        finding_invalid(
+            c->found, &here, value_str(c->arena, s->pattern),
+            str_fmt(c->arena, "must be a valid regular expression, but isn't: %s", err.text));
         return;
     }
     regex_set_add(c->regexes, regex);
@@ -195,8 +199,9 @@ static void compile_properties(struct compile *c, struct schema *s, struct json 
 
         s->additional = compile(c, additional, &here, structural);
         if (s->properties && map_count(s->properties))
-            finding_forbidden(c->found, &here, STR("additionalProperties and properties are "
-                                                   "mutual exclusive"));
+            finding_forbidden(c->found, &here,
+                              STR("additionalProperties and properties are "
+                                  "mutual exclusive"));
     } else if (json_bool(additional)) {
         s->additional = schema_new(c->arena, SCHEMA_ANY);
         s->preserve_unknown = true;
@@ -208,8 +213,7 @@ static void compile_properties(struct compile *c, struct schema *s, struct json 
     }
 }
 
-static void check_type(struct compile *c, struct schema *s, struct str type,
-                       const struct path *at)
+static void check_type(struct compile *c, struct schema *s, struct str type, const struct path *at)
 {
     struct path here = path_field(at, STR("type"));
 
@@ -234,7 +238,7 @@ static void check_structural(struct compile *c, const struct schema *s, struct j
         bool is_item = at->kind == PATH_FIELD && str_eq(at->name, STR("items"));
 
         finding_required(c->found, &type,
-                         is_item ? STR("must not be empty for specified array items")
+                         is_item                ? STR("must not be empty for specified array items")
                          : at->kind == PATH_KEY ? STR("must not be empty for specified object "
                                                       "fields")
                                                 : STR("must not be empty at the root"));
@@ -247,8 +251,9 @@ static void check_structural(struct compile *c, const struct schema *s, struct j
     if (flag_of(json, "uniqueItems")) {
         struct path here = path_field(at, STR("uniqueItems"));
 
-        finding_forbidden(c->found, &here, STR("uniqueItems cannot be set to true since the "
-                                               "runtime complexity becomes quadratic"));
+        finding_forbidden(c->found, &here,
+                          STR("uniqueItems cannot be set to true since the "
+                              "runtime complexity becomes quadratic"));
     }
     if (json_is(json_get(json, STR("$ref")), JSON_STRING)) {
         struct path here = path_field(at, STR("$ref"));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema.h: structural schemas: what an object may look like.
  *
  * One form for both sources: OpenAPI v3 of CustomResourceDefinitions, and types.def for the
@@ -14,17 +15,17 @@
 
 /* How every API server describes what all objects have, whatever a definition says of it.
  * Source: k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder. */
-#define SCHEMA_CONVENTIONS \
+#define SCHEMA_CONVENTIONS                                                                         \
     "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
-#define SCHEMA_API_VERSION_HELP                                                                 \
-    "APIVersion defines the versioned schema of this representation of an object. Servers "     \
-    "should convert recognized schemas to the latest internal value, and may reject "           \
+#define SCHEMA_API_VERSION_HELP                                                                    \
+    "APIVersion defines the versioned schema of this representation of an object. Servers "        \
+    "should convert recognized schemas to the latest internal value, and may reject "              \
     "unrecognized values. More info: " SCHEMA_CONVENTIONS "#resources"
-#define SCHEMA_KIND_HELP                                                                        \
-    "Kind is a string value representing the REST resource this object represents. Servers may " \
-    "infer this from the endpoint the client submits requests to. Cannot be updated. In "       \
+#define SCHEMA_KIND_HELP                                                                           \
+    "Kind is a string value representing the REST resource this object represents. Servers may "   \
+    "infer this from the endpoint the client submits requests to. Cannot be updated. In "          \
     "CamelCase. More info: " SCHEMA_CONVENTIONS "#types-kinds"
-#define SCHEMA_METADATA_HELP \
+#define SCHEMA_METADATA_HELP                                                                       \
     "Standard object's metadata. More info: " SCHEMA_CONVENTIONS "#metadata"
 
 enum schema_type {
@@ -48,11 +49,11 @@ LIST_DEFINE(schema_list_of, const struct schema *)
 struct schema {
     enum schema_type type;
     bool nullable, preserve_unknown, int_or_string, embedded, atomic_map;
-    bool micro;     /* a time that is written with microseconds */
-    bool described; /* the description is that of a field, not of its type */
-    struct str name;   /* of a built-in type, e.g. "PodSpec"; "" = anonymous */
+    bool micro;         /* a time that is written with microseconds */
+    bool described;     /* the description is that of a field, not of its type */
+    struct str name;    /* of a built-in type, e.g. "PodSpec"; "" = anonymous */
     struct str package; /* of that type, e.g. "io.k8s.api.core.v1" */
-    struct str format; /* "int32", "date-time", ... */
+    struct str format;  /* "int32", "date-time", ... */
     struct str description;
     struct str pattern;
     const struct regex *regex;
@@ -68,9 +69,9 @@ struct schema {
     struct schema_list_of all_of, any_of, one_of;
     const struct schema *not_;
     enum schema_list list;
-    struct str_list list_keys; /* of SCHEMA_LIST_MAP */
-    struct str merge_key;      /* strategic merge: "" = replace, "+" = merge as a set */
-    bool retain_keys;          /* strategic merge may name which keys stay */
+    struct str_list list_keys;        /* of SCHEMA_LIST_MAP */
+    struct str merge_key;             /* strategic merge: "" = replace, "+" = merge as a set */
+    bool retain_keys;                 /* strategic merge may name which keys stay */
     const struct schema_rules *rules; /* in CEL, at this level (schema_cel.h); NULL = none */
     bool rules_within;                /* at this level or below */
 };
@@ -93,14 +94,14 @@ struct schema *schema_compile(struct arena *arena, struct regex_set *regexes, st
                               const struct path *at, struct findings *found);
 
 /* Check a value against a schema; `at` NULL is the root. */
-void schema_validate(const struct schema *schema, const struct value *value,
-                     const struct path *at, struct findings *found);
+void schema_validate(const struct schema *schema, const struct value *value, const struct path *at,
+                     struct findings *found);
 /* x-kubernetes-list-type: doubles in sets and maps. */
 void schema_validate_lists(const struct schema *schema, const struct value *value,
                            const struct path *at, struct findings *found);
 
-/* Fill in defaults, also within defaults; a null that is not nullable and has a default becomes
- * it. */
+/* Fill in defaults, also within defaults. A member that is null and not nullable counts as absent:
+ * it becomes its default, or goes. */
 void schema_default(struct arena *arena, const struct schema *schema, struct value *value);
 /* Remove what the schema does not know and name each field removed. `is_root`: apiVersion, kind and
  * metadata are known. */

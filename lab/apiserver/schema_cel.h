@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_cel.h: rules in CEL of a CustomResourceDefinition (x-kubernetes-validations): compiled
  * with the definition, evaluated on what is written.
  *

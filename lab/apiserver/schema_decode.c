@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_decode.c: what Go's decoder says of a value that its type does not take: of another kind,
  * or a text that is no time and no base64. Source: encoding/json, encoding/base64, time.Parse. */
 #include "lab/apiserver/schema.h"
@@ -54,8 +55,8 @@ static bool go_takes(const struct schema *s, enum json_kind kind)
 }
 
 static const char *const go_kinds[] = {
-    [JSON_BOOL] = "bool",     [JSON_NUMBER] = "number", [JSON_STRING] = "string",
-    [JSON_ARRAY] = "array",   [JSON_OBJECT] = "object",
+    [JSON_BOOL] = "bool",   [JSON_NUMBER] = "number", [JSON_STRING] = "string",
+    [JSON_ARRAY] = "array", [JSON_OBJECT] = "object",
 };
 
 /* Where a text ceases to be base64, as encoding/base64 counts. */
@@ -92,9 +93,9 @@ static bool take_element(struct str *rest, const char *element)
                                               : "Z";
     count = strlen(shape);
     for (size_t i = 0; i < count; i++)
-        if (i >= rest->len || (isdigit((unsigned char)shape[i])
-                                   ? !isdigit((unsigned char)rest->at[i])
-                                   : rest->at[i] != shape[i]))
+        if (i >= rest->len ||
+            (isdigit((unsigned char)shape[i]) ? !isdigit((unsigned char)rest->at[i])
+                                              : rest->at[i] != shape[i]))
             return false;
     *rest = str_slice(*rest, count, rest->len);
     return true;
@@ -119,10 +120,10 @@ static const struct element {
     const char *name; /* of a number that has bounds */
     unsigned least, most;
 } layout[] = {
-    { "2006", NULL, 0, 0 }, { "-", NULL, 0, 0 },    { "01", "month", 1, 12 },
-    { "-", NULL, 0, 0 },    { "02", "day", 1, 31 }, { "T", NULL, 0, 0 },
-    { "15", "hour", 0, 23 }, { ":", NULL, 0, 0 },    { "04", "minute", 0, 59 },
-    { ":", NULL, 0, 0 },    { "05", "second", 0, 59 }, { FRACTION, NULL, 0, 0 },
+    { "2006", NULL, 0, 0 },   { "-", NULL, 0, 0 },       { "01", "month", 1, 12 },
+    { "-", NULL, 0, 0 },      { "02", "day", 1, 31 },    { "T", NULL, 0, 0 },
+    { "15", "hour", 0, 23 },  { ":", NULL, 0, 0 },       { "04", "minute", 0, 59 },
+    { ":", NULL, 0, 0 },      { "05", "second", 0, 59 }, { FRACTION, NULL, 0, 0 },
     { "Z07:00", NULL, 0, 0 },
 };
 

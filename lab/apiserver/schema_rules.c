@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_rules.c: rules in CEL as a definition brings them: their form, and their programs. */
-#include "lab/apiserver/schema_rules_cost.h"
+#include "lab/apiserver/schema_cel.h"
 
 struct rules {
     struct arena *arena;
     struct findings *found;
-    struct rules_cost cost;
 };
 
 /* What one level of the schema is to its rules. */
@@ -12,9 +12,6 @@ struct level {
     const struct schema *typed; /* the level itself, also where allOf has the rules */
     bool is_root;
     const struct path *uncorrelatable; /* where old values were lost; NULL = nowhere */
-    uint64_t repeated;                 /* how often it may stand in one object; UINT64_MAX: so often
-                                          as its size lets it */
-    bool costed;                       /* Kubernetes does not count what stands in allOf */
 };
 
 static bool has_newline(struct str text)
@@ -27,8 +24,7 @@ static struct str text_of(struct rules *r, struct json json, const char *key)
     return str_dup(r->arena, json_str(json_get(json, str_of(key))));
 }
 
-static void required(struct rules *r, const struct path *at, const char *member,
-                     const char *detail)
+static void required(struct rules *r, const struct path *at, const char *member, const char *detail)
 {
     struct path here = path_field(at, str_of(member));
 
@@ -108,10 +104,9 @@ static struct cel_program *compile(struct rules *r, const struct schema_rules *r
     struct cel_env env = { variables, 2 };
 
     variables[0] = (struct cel_variable){ STR("self"), rules->self };
-    variables[1] = (struct cel_variable){ STR("oldSelf"),
-                                          rule->optional_old
-                                              ? cel_type_optional(r->arena, rules->self)
-                                              : rules->self };
+    variables[1] = (struct cel_variable){
+        STR("oldSelf"), rule->optional_old ? cel_type_optional(r->arena, rules->self) : rules->self
+    };
     return cel_compile(r->arena, &env, expression, ret_why);
 }
 
@@ -119,9 +114,12 @@ static struct cel_program *compile(struct rules *r, const struct schema_rules *r
 static struct str shown(struct rules *r, struct json json)
 {
     static const char *const members[][2] = {
-        { "Rule", "rule" },           { "Message", "message" },
-        { "MessageExpression", "messageExpression" }, { "Reason", "reason" },
-        { "FieldPath", "fieldPath" }, { "OptionalOldSelf", "optionalOldSelf" },
+        { "Rule", "rule" },
+        { "Message", "message" },
+        { "MessageExpression", "messageExpression" },
+        { "Reason", "reason" },
+        { "FieldPath", "fieldPath" },
+        { "OptionalOldSelf", "optionalOldSelf" },
     };
     struct value *all = value_object(r->arena);
 
@@ -137,8 +135,7 @@ static struct str shown(struct rules *r, struct json json)
 }
 
 static void make_message(struct rules *r, const struct schema_rules *rules,
-                         struct schema_rule *rule, struct json json, const struct level *level,
-                         const struct path *at)
+                         struct schema_rule *rule, struct json json, const struct path *at)
 {
     struct path here = path_field(at, STR("messageExpression"));
     struct str why = STR("");
@@ -152,20 +149,6 @@ static void make_message(struct rules *r, const struct schema_rules *rules,
         why = str_fmt(r->arena, "messageExpression %.*s", STR_ARG(why));
     if (why.len)
         finding_invalid_shown(r->found, &here, shown(r, json), why);
-    else if (level->costed)
-        rules_cost_add(&r->cost, cel_program_cost(r->arena, rule->message_program),
-                       "messageExpression", at, r->found);
-}
-
-static void count_rule(struct rules *r, const struct schema_rules *rules,
-                       const struct schema_rule *rule, const struct level *level,
-                       const struct path *at)
-{
-    uint64_t often = level->repeated == UINT64_MAX ? rules_repeated(rules->self)
-                                                   : level->repeated;
-
-    rules_cost_add(&r->cost, rules_times(cel_program_cost(r->arena, rule->program), often),
-                   "rule", at, r->found);
 }
 
 static void make_program(struct rules *r, const struct schema_rules *rules,
@@ -185,9 +168,7 @@ static void make_program(struct rules *r, const struct schema_rules *rules,
         return;
     }
     rule->reads_old = cel_program_reads(rule->program, STR("oldSelf"));
-    if (level->costed)
-        count_rule(r, rules, rule, level, at);
-    make_message(r, rules, rule, json, level, at);
+    make_message(r, rules, rule, json, at);
     if (rule->reads_old && level->uncorrelatable)
         finding_invalid(r->found, &here, value_str(r->arena, rule->rule),
                         str_fmt(r->arena,
@@ -242,16 +223,10 @@ static void walk(struct rules *r, struct json json, struct schema *schema,
 
 /* The part of `schema`, which is that of the level or one of allOf, and what is typed there. */
 static void walk_part(struct rules *r, struct json json, struct schema *up,
-                      const struct level *above, const struct schema *part,
-                      const struct schema *typed, const struct path *uncorrelatable,
-                      const struct path *at)
+                      const struct schema *part, const struct schema *typed,
+                      const struct path *uncorrelatable, const struct path *at)
 {
-    uint64_t elements = rules_elements(above->typed);
-    struct level level = { typed, typed && typed->embedded, uncorrelatable, UINT64_MAX,
-                           above->costed };
-
-    if (above->repeated != UINT64_MAX && elements != UINT64_MAX)
-        level.repeated = rules_times(above->repeated, elements);
+    struct level level = { typed, typed && typed->embedded, uncorrelatable };
 
     if (!part || !typed || !json_is(json, JSON_OBJECT))
         return;
@@ -269,7 +244,7 @@ static void walk_properties(struct rules *r, struct json json, struct schema *sc
     while (json_next(&it)) {
         struct path here = path_key(&field, it.key);
 
-        walk_part(r, it.value, schema, level, schema_property(schema, it.key),
+        walk_part(r, it.value, schema, schema_property(schema, it.key),
                   schema_property(level->typed, it.key), level->uncorrelatable, &here);
     }
 }
@@ -284,21 +259,18 @@ static void walk(struct rules *r, struct json json, struct schema *schema,
 
     compile_level(r, json, schema, level, at);
     walk_properties(r, json, schema, level, at);
-    walk_part(r, json_get(json, STR("additionalProperties")), schema, level, schema->additional,
+    walk_part(r, json_get(json, STR("additionalProperties")), schema, schema->additional,
               level->typed->additional, level->uncorrelatable, &additional);
     /* Elements are the same as before only if they have keys. */
-    walk_part(r, json_get(json, STR("items")), schema, level, schema->items, level->typed->items,
-              level->uncorrelatable || level->typed->list == SCHEMA_LIST_MAP
-                  ? level->uncorrelatable
-                  : at,
+    walk_part(r, json_get(json, STR("items")), schema, schema->items, level->typed->items,
+              level->uncorrelatable || level->typed->list == SCHEMA_LIST_MAP ? level->uncorrelatable
+                                                                             : at,
               &items);
     while (json_next(&it)) {
         struct path one = path_index(&all, it.position);
         struct schema *part = (struct schema *)(uintptr_t)schema->all_of.items[it.position];
-        struct level same = *level;
 
-        same.costed = false;
-        walk(r, it.value, part, &same, &one);
+        walk(r, it.value, part, level, &one);
         schema->rules_within = schema->rules_within || part->rules_within;
     }
 }
@@ -307,8 +279,7 @@ void schema_cel_compile(struct arena *arena, struct json json, struct schema *sc
                         const struct path *at, struct findings *found)
 {
     struct rules r = { .arena = arena, .found = found };
-    struct level root = { schema, true, NULL, 1, true };
+    struct level root = { schema, true, NULL };
 
     walk(&r, json, schema, &root, at);
-    rules_cost_check(&r.cost, at, found);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_rules_path.c: the field that a rule blames, as a JSON path below its level. Source:
  * k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go, ValidFieldPath. */
 #include "lab/apiserver/schema_cel.h"

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_rules_run.c: rules on what is written. What they cost all together is bounded for each
  * object; the texts are those of k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel. */
 #include "lab/apiserver/schema_cel.h"
 
-#include "base/limits.h"
+#include "lab/limits.h"
 
 struct rules_run {
     struct arena *arena;
@@ -117,13 +118,13 @@ static bool message_of(struct rules_run *r, const struct place *place,
     return text.len && text.len <= LIMIT_CEL_MESSAGE && str_find_char(text, '\n', 0) < 0;
 }
 
-static void refuse(struct rules_run *r, const struct place *place, const struct schema_rule *rule,
+static void reject(struct rules_run *r, const struct place *place, const struct schema_rule *rule,
                    struct str detail)
 {
     struct path below = path_field(place->at, rule->field_path);
     const struct path *at = rule->field_path.len ? &below : place->at;
-    bool whole = place->typed->type == SCHEMA_OBJECT || place->typed->type == SCHEMA_ARRAY ||
-                 !place->at;
+    bool whole =
+        place->typed->type == SCHEMA_OBJECT || place->typed->type == SCHEMA_ARRAY || !place->at;
     struct findings one = findings_new(r->arena, 1);
     bool no_news = place->unchanged && !rule->reads_old;
     struct findings *found = no_news ? &one : r->found;
@@ -142,9 +143,8 @@ static void refuse(struct rules_run *r, const struct place *place, const struct 
         str_list_push(r->warnings, finding_text(r->arena, &one.items[0]));
 }
 
-static void run_rule(struct rules_run *r, const struct place *place,
-                     const struct schema_rule *rule, const struct cel_value *self,
-                     const struct cel_value *old)
+static void run_rule(struct rules_run *r, const struct place *place, const struct schema_rule *rule,
+                     const struct cel_value *self, const struct cel_value *old)
 {
     struct cel_value values[2] = { *self, *old };
     struct cel_value answer;
@@ -171,7 +171,7 @@ static void run_rule(struct rules_run *r, const struct place *place,
                      ? str_trim(rule->message)
                      : str_fmt(r->arena, "failed rule: %.*s", STR_ARG(str_trim(rule->rule)));
     }
-    refuse(r, place, rule, detail);
+    reject(r, place, rule, detail);
 }
 
 static void run_rules(struct rules_run *r, const struct schema_rules *rules,
@@ -238,16 +238,15 @@ static void run_elements(struct rules_run *r, const struct schema *schema,
     }
 }
 
-static void run_members(struct rules_run *r, const struct schema *schema,
-                        const struct place *place)
+static void run_members(struct rules_run *r, const struct schema *schema, const struct place *place)
 {
     const struct value *m = value_first(place->value);
 
     for (; m && !r->over; m = value_next(m)) {
         const struct schema *of = schema_property(schema, value_key(m));
         const struct schema *typed = schema_property(place->typed, value_key(m));
-        struct path here = of ? path_field(place->at, value_key(m))
-                              : path_key(place->at, value_key(m));
+        struct path here =
+            of ? path_field(place->at, value_key(m)) : path_key(place->at, value_key(m));
 
         run_below(r, of ? of : schema->additional, typed ? typed : place->typed->additional, place,
                   m, value_get(place->old, value_key(m)), &here);
@@ -273,8 +272,7 @@ static void run(struct rules_run *r, const struct schema *schema, const struct p
 }
 
 void schema_cel_validate(const struct schema *schema, const struct value *value,
-                         const struct value *old, struct findings *found,
-                         struct str_list *warnings)
+                         const struct value *old, struct findings *found, struct str_list *warnings)
 {
     struct rules_run r = { found->arena, found, warnings, LIMIT_CEL_OBJECT_COST, false };
     struct place root = { schema, value, old, old && value_equal(old, value), NULL };

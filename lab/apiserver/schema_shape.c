@@ -1,7 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_shape.c: what an API server does to an object on its way in: defaults go in, what the
  * schema does not know goes out (k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting
  * and /pruning). */
 #include "lab/apiserver/schema.h"
+
+static bool is_void(const struct schema *s, const struct value *member)
+{
+    return s && value_kind(member) == JSON_NULL && !s->nullable;
+}
+
+/* A null where none may stand means "as if it were not there": schema/defaulting/prune.go. */
+static void drop_nulls(struct arena *arena, const struct schema *s, struct value *value)
+{
+    struct str_list gone = str_list_new(arena, 0);
+
+    for (struct value *member = value_first(value); member; member = value_next(member)) {
+        const struct schema *of = schema_property(s, value_key(member));
+
+        if (is_void(of ? of : s->additional, member))
+            str_list_push(&gone, value_key(member));
+    }
+    for (uint32_t i = 0; i < gone.count; i++)
+        value_remove(value, gone.items[i]);
+}
 
 void schema_default(struct arena *arena, const struct schema *s, struct value *value)
 {
@@ -14,13 +35,12 @@ void schema_default(struct arena *arena, const struct schema *s, struct value *v
     }
     if (value_kind(value) != JSON_OBJECT)
         return;
+    drop_nulls(arena, s, value);
     for (uint32_t i = 0; s->properties && i < map_count(s->properties); i++) {
         const struct schema *of = map_value(s->properties, i);
         struct str key = map_key(s->properties, i);
-        const struct value *member = value_get(value, key);
 
-        /* A null where none may stand means "as if it were not there". */
-        if (of->default_ && (!member || (value_kind(member) == JSON_NULL && !of->nullable)))
+        if (of->default_ && !value_get(value, key))
             value_set(arena, value, str_dup(arena, key), value_clone(arena, of->default_));
     }
     for (struct value *member = value_first(value); member; member = value_next(member)) {

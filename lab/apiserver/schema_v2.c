@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_v2.c: schemas as OpenAPI v2, which kubectl up to 1.26 reads to explain and validate. It
- * knows less than v3: what it cannot say is left out, so that no such kubectl refuses what the
+ * knows less than v3: what it cannot say is left out, so that no such kubectl rejects what the
  * server takes. Source: k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2/conversion.go. */
 #include "lab/apiserver/schema.h"
 
@@ -70,9 +71,9 @@ static void write_v2(const struct schema *s, bool is_root, struct json_writer *w
     if (s->description.len && (!s->name.len || is_root || s->described))
         json_field_str(w, "description", s->description);
     if (s->name.len && !is_root)
-        json_field_str(w, "$ref",
-                       str_fmt(w->out->arena, "#/definitions/%.*s",
-                               STR_ARG(schema_key(w->out->arena, s))));
+        json_field_str(
+            w, "$ref",
+            str_fmt(w->out->arena, "#/definitions/%.*s", STR_ARG(schema_key(w->out->arena, s))));
     else
         write_structure(s, is_root, w);
     schema_write_extensions(s, w);

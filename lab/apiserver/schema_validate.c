@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_validate.c: a value against a schema, in the words of k8s.io/kube-openapi's validator as
  * apiextensions passes them on (pkg/apiserver/validation). */
 #include "lab/apiserver/schema.h"
 
-#include "base/flag.h"
+#include "base/duration.h"
 #include "kube/names.h"
 #include "text/base64.h"
 #include "text/time.h"
@@ -81,9 +82,10 @@ static struct str in_body(struct findings *found, const struct path *at)
     return str_fmt(found->arena, "%.*s in body ", STR_ARG(path_render(at, found->arena)));
 }
 
-__attribute__((format(printf, 4, 5))) static void
-invalid(struct findings *found, const struct path *at, const struct value *value,
-        const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void invalid(struct findings *found,
+                                                          const struct path *at,
+                                                          const struct value *value,
+                                                          const char *format, ...)
 {
     va_list args;
     struct str text;
@@ -103,8 +105,7 @@ static void wrong_type(struct findings *found, const struct path *at, const char
     finding_quote(&quoted, got);
     finding_type_invalid(found, at, got,
                          str_fmt(found->arena, "%.*smust be of type %s: %.*s",
-                                 STR_ARG(in_body(found, at)), want,
-                                 STR_ARG(strbuf_str(&quoted))));
+                                 STR_ARG(in_body(found, at)), want, STR_ARG(strbuf_str(&quoted))));
 }
 
 static bool is_uuid(struct str text)
@@ -278,8 +279,8 @@ static void composed(struct findings *found, const struct path *at, const char *
                     str_fmt(found->arena, "\"%.*s\" must %s", STR_ARG(place), what));
 }
 
-static void check_composed(const struct schema *s, const struct value *value,
-                           const struct path *at, struct findings *found)
+static void check_composed(const struct schema *s, const struct value *value, const struct path *at,
+                           struct findings *found)
 {
     struct findings closest = findings_new(found->arena, 0);
     uint32_t valid;
@@ -395,8 +396,8 @@ static void check_unique(const struct schema *s, const struct value *value, cons
     }
 }
 
-void schema_validate_lists(const struct schema *s, const struct value *value,
-                           const struct path *at, struct findings *found)
+void schema_validate_lists(const struct schema *s, const struct value *value, const struct path *at,
+                           struct findings *found)
 {
     uint32_t index = 0;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_write.c: schemas as OpenAPI v3, as `kubectl explain` reads them. */
 #include "lab/apiserver/schema.h"
 
@@ -130,8 +131,8 @@ void schema_write_extensions(const struct schema *s, struct json_writer *w)
 static void write_reference(const struct schema *s, struct json_writer *w)
 {
     struct strbuf *out = w->out;
-    struct str ref = str_fmt(out->arena, "#/components/schemas/%.*s",
-                             STR_ARG(schema_key(out->arena, s)));
+    struct str ref =
+        str_fmt(out->arena, "#/components/schemas/%.*s", STR_ARG(schema_key(out->arena, s)));
 
     json_open_object(w);
     if (s->described)

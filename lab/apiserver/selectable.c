@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* selectable.c: the fields of the built-in kinds that a field selector may name. */
 #include "lab/apiserver/columns.h"
 
@@ -36,9 +37,9 @@ void selectables_builtin(struct arena *arena, struct kind *kind)
         const struct selectable_row *row = &selectable_rows[i];
 
         if (str_eq(kind->plural, str_of(row->plural)))
-            selectables_push(&kind->selectable,
-                             (struct selectable){ str_of(row->name),
-                                                  jsonpath_compile(arena, str_of(row->path),
-                                                                   &err) });
+            selectables_push(
+                &kind->selectable,
+                (struct selectable){ str_of(row->name),
+                                     jsonpath_compile(arena, str_of(row->path), &err) });
     }
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* selection.c: label and field selectors of lists and watches. */
 #include "lab/apiserver/request.h"
 
@@ -16,18 +17,17 @@ struct field_terms {
 static int bad_field(struct request *rq, struct str name)
 {
     return fail_bad_request(
-        &rq->failure,
-        kind_has(rq->kind, KIND_CUSTOM)
-            ? str_fmt(rq->arena, "field label not supported: %.*s", STR_ARG(name))
-            : str_fmt(rq->arena, "\"%.*s\" is not a known field selector: only "
-                                 "\"metadata.name\", \"metadata.namespace\"",
-                      STR_ARG(name)));
+        &rq->failure, kind_has(rq->kind, KIND_CUSTOM)
+                          ? str_fmt(rq->arena, "field label not supported: %.*s", STR_ARG(name))
+                          : str_fmt(rq->arena,
+                                    "\"%.*s\" is not a known field selector: only "
+                                    "\"metadata.name\", \"metadata.namespace\"",
+                                    STR_ARG(name)));
 }
 
 static int find_path(struct request *rq, struct field_term *term)
 {
-    if (str_eq(term->name, STR("metadata.name")) ||
-        str_eq(term->name, STR("metadata.namespace")))
+    if (str_eq(term->name, STR("metadata.name")) || str_eq(term->name, STR("metadata.namespace")))
         return 0;
     for (uint32_t i = 0; i < rq->kind->selectable.count; i++)
         if (str_eq(rq->kind->selectable.items[i].name, term->name)) {
@@ -89,8 +89,7 @@ static struct str field_of(struct request *rq, const struct field_term *term, st
 
     if (!term->path)
         return json_str(json_walk(object, "metadata",
-                                  str_ends(term->name, STR(".name")) ? "name" : "namespace",
-                                  NULL));
+                                  str_ends(term->name, STR(".name")) ? "name" : "namespace", NULL));
     jsonpath_find(term->path, object, &found);
     if (found.count == 0)
         return STR("");
@@ -107,7 +106,7 @@ bool selection_holds(struct request *rq, const struct selection *s, struct str o
         return true;
     if (object.len == 0 || json_read(rq->arena, object, &json_limits_default, &json, &err) != 0)
         return false;
-    if (!selector_matches(&s->labels, json_walk(json, "metadata", "labels", NULL)))
+    if (!selector_matches(NULL, &s->labels, json_walk(json, "metadata", "labels", NULL)))
         return false;
     for (uint32_t i = 0; i < s->fields->list.count; i++) {
         const struct field_term *term = &s->fields->list.items[i];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* service.c: pure: which address a Service may have, and which it keeps. */
 #include "lab/apiserver/service.h"
 
@@ -72,8 +73,7 @@ void service_keep_address(struct arena *arena, const struct value *old, struct v
     value_set(arena, spec, STR("clusterIP"), value_str(arena, member(old, "clusterIP")));
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         if (value_get(was, str_of(kept[i])))
-            put_default(arena, spec, kept[i],
-                        value_clone(arena, value_get(was, str_of(kept[i]))));
+            put_default(arena, spec, kept[i], value_clone(arena, value_get(was, str_of(kept[i]))));
 }
 
 void service_validate(struct arena *arena, const struct value *old, const struct value *service,
@@ -84,7 +84,6 @@ void service_validate(struct arena *arena, const struct value *old, const struct
     struct path list = path_field(&spec, STR("clusterIPs"));
     struct path at = path_index(&list, 0);
 
-    if (was.len && has_type_with_address(old) && has_type_with_address(service) &&
-        !str_eq(was, is))
+    if (was.len && has_type_with_address(old) && has_type_with_address(service) && !str_eq(was, is))
         finding_invalid(found, &at, list_of(arena, is), STR("may not change once set"));
 }

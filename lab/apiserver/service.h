@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* service.h: the addresses that the API server gives to Services.
  * Source: k8s.io/kubernetes/pkg/registry/core/service (strategy.go, storage/alloc.go). */
 #ifndef HERD_LAB_APISERVER_SERVICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.c: open, write, and pick up where the last run ended. */
 #include "lab/apiserver/store_db.h"
 
@@ -107,9 +108,9 @@ static int walk_back(struct store *s, sqlite3_stmt *row, struct arena *arena, st
                              str_dup(arena, db_text(row, 5)) };
     uint64_t version = (uint64_t)sqlite3_column_int64(row, 0);
     enum change_type type = (enum change_type)sqlite3_column_int(row, 6);
-    struct str id = str_fmt(arena, "%.*s\n%.*s\n%.*s\n%.*s\n%.*s", STR_ARG(key.cluster),
-                            STR_ARG(key.group), STR_ARG(key.plural), STR_ARG(key.namespace_),
-                            STR_ARG(key.name));
+    struct str id =
+        str_fmt(arena, "%.*s\n%.*s\n%.*s\n%.*s\n%.*s", STR_ARG(key.cluster), STR_ARG(key.group),
+                STR_ARG(key.plural), STR_ARG(key.namespace_), STR_ARG(key.name));
     struct str *before = arena_new(arena, struct str);
     struct str after;
 
@@ -123,7 +124,7 @@ static int walk_back(struct store *s, sqlite3_stmt *row, struct arena *arena, st
     return 0;
 }
 
-static int resume(struct store *s, const struct feed_options *options, struct error *err)
+static int resume(struct store *s, const struct watch_cache_options *options, struct error *err)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct map *later = map_new(arena, 1024);
@@ -139,7 +140,7 @@ static int resume(struct store *s, const struct feed_options *options, struct er
                     &s->version, err) != 0 ||
         read_number(s->db, "SELECT number FROM state WHERE name='compacted'", &compacted, err) != 0)
         return -1;
-    s->feed = feed_create(options, compacted);
+    s->watch_cache = watch_cache_create(options, compacted);
     if (db_prepare(s->db,
                    "SELECT version,cluster,grp,plural,namespace,name,type,at_ms,before FROM "
                    "changes ORDER BY version DESC",
@@ -151,7 +152,7 @@ static int resume(struct store *s, const struct feed_options *options, struct er
         result = db_error(s->db, err, "to read the log of changes");
     sqlite3_finalize(rows);
     while (read.count)
-        feed_push(s->feed, read.items[--read.count]);
+        watch_cache_push(s->watch_cache, read.items[--read.count]);
     mem_free(read.items);
     return result;
 }
@@ -176,7 +177,7 @@ struct store *store_create(const struct store_options *options, struct error *er
         error_wrap(err, "%s", file);
         return NULL;
     }
-    if (prepare_writer(s, err) != 0 || resume(s, &options->feed, err) != 0 ||
+    if (prepare_writer(s, err) != 0 || resume(s, &options->watch_cache, err) != 0 ||
         readers_open(s, file, err) != 0)
         return NULL;
     return TAKE(s);
@@ -194,16 +195,16 @@ void store_free(struct store *s)
         sqlite3_finalize(statements[i]);
     readers_close(s);
     sqlite3_close(s->db);
-    feed_free(s->feed);
+    watch_cache_free(s->watch_cache);
     pthread_cond_destroy(&s->reader_free);
     pthread_mutex_destroy(&s->read_lock);
     pthread_mutex_destroy(&s->write_lock);
     mem_free(s);
 }
 
-struct feed *store_feed(struct store *s)
+struct watch_cache *store_watch_cache(struct store *s)
 {
-    return s->feed;
+    return s->watch_cache;
 }
 
 static int run(struct store *s, sqlite3_stmt *statement, const char *doing, struct error *err)
@@ -265,8 +266,7 @@ static int write_rows(struct store *s, const struct store_write *w, uint64_t ver
 }
 
 static enum store_answer write_locked(struct store *s, const struct store_write *w,
-                                      struct arena *arena, uint64_t *ret_version,
-                                      struct error *err)
+                                      struct arena *arena, uint64_t *ret_version, struct error *err)
 {
     uint64_t version = s->version + 1;
     int64_t now_ms = clock_wall_ms(s->clock);
@@ -290,7 +290,8 @@ static enum store_answer write_locked(struct store *s, const struct store_write 
         return STORE_FAILED;
     }
     s->version = version;
-    feed_push(s->feed, change_create(version, w->type, &w->key, object, before, now_ms));
+    watch_cache_push(s->watch_cache,
+                     change_create(version, w->type, &w->key, object, before, now_ms));
     *ret_version = version;
     return STORE_DONE;
 }
@@ -315,7 +316,7 @@ enum store_answer store_write(struct store *s, const struct store_write *w, uint
 /* The log on disk follows the ring in memory. A failure only leaves more behind. */
 void store_trim(struct store *s)
 {
-    uint64_t compacted = feed_trim(s->feed, clock_wall_ms(s->clock));
+    uint64_t compacted = watch_cache_trim(s->watch_cache, clock_wall_ms(s->clock));
     char sql[128];
 
     snprintf(sql, sizeof(sql),

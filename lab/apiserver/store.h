@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.h: all objects of all clusters, in one SQLite file.
  *
  * One writer at a time; each write is one transaction and gives the next version of one counter. A
@@ -15,21 +16,21 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/list.h"
-#include "lab/apiserver/feed.h"
+#include "lab/apiserver/watch_cache.h"
 
 struct store;
 
 struct store_options {
     const char *folder;
     const struct clock *clock;
-    struct feed_options feed;
+    struct watch_cache_options watch_cache;
 };
 
 struct store *store_create(const struct store_options *options, struct error *err);
 void store_free(struct store *store);
 AUTO_DEFINE(store_free, struct store *)
 
-struct feed *store_feed(struct store *store);
+struct watch_cache *store_watch_cache(struct store *store);
 
 enum store_answer {
     STORE_DONE,
@@ -71,10 +72,9 @@ struct store_page {
 
 /* At most `limit` (0: all) rows behind the place `after`, as they were at `version` (0: now).
  * STORE_CHANGED: that version is compacted. STORE_FAILED: never a part of a list. */
-enum store_answer store_list(struct store *store, struct arena *arena,
-                             const struct collection *of, const struct store_row *after,
-                             uint32_t limit, uint64_t version, struct store_page *ret_page,
-                             struct error *err);
+enum store_answer store_list(struct store *store, struct arena *arena, const struct collection *of,
+                             const struct store_row *after, uint32_t limit, uint64_t version,
+                             struct store_page *ret_page, struct error *err);
 
 /* Calls `each` for every object of all clusters whose JSON holds `text`. */
 int store_find(struct store *store, struct str text,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_db.c: SQLite, spoken to in one place. */
 #include "lab/apiserver/store_db.h"
 

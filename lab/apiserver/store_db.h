@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_db.h: the store's inside: connections and statements. For store*.c only. */
 #ifndef HERD_LAB_APISERVER_STORE_DB_H
 #define HERD_LAB_APISERVER_STORE_DB_H
@@ -17,7 +18,7 @@ struct reader {
 
 struct store {
     const struct clock *clock;
-    struct feed *feed;
+    struct watch_cache *watch_cache;
     uint64_t version;
 
     pthread_mutex_t write_lock;

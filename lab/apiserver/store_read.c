@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_read.c: reading, beside the writer: each reader has a connection, and so a snapshot, of its
  * own. What is read goes into the arena of who asks, which may be abandoned in the middle: a hold,
  * known to that arena before anything is taken, then gives back what was taken. A list at an older
@@ -94,8 +95,8 @@ static void release(void *held)
         return;
     hold->reader = NULL;
 
-    sqlite3_stmt *const statements[] = { r->begin,   r->get,      r->version,
-                                         r->list_all, r->list_namespace };
+    sqlite3_stmt *const statements[] = { r->begin, r->get, r->version, r->list_all,
+                                         r->list_namespace };
 
     for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
         sqlite3_reset(statements[i]);
@@ -136,9 +137,9 @@ enum store_answer store_get(struct store *s, struct arena *arena, const struct s
     db_bind_key(r->get, key);
     code = sqlite3_step(r->get);
     if (code == SQLITE_ROW) {
-        *ret_row = (struct store_row){ key->namespace_, key->name,
-                                       str_dup(arena, db_text(r->get, 1)),
-                                       (uint64_t)sqlite3_column_int64(r->get, 0) };
+        *ret_row =
+            (struct store_row){ key->namespace_, key->name, str_dup(arena, db_text(r->get, 1)),
+                                (uint64_t)sqlite3_column_int64(r->get, 0) };
         answer = STORE_DONE;
     } else if (code == SQLITE_DONE) {
         answer = STORE_MISSING;
@@ -195,24 +196,26 @@ static bool overlay_build(struct hold *hold, struct arena *arena, const struct c
                           const struct store_row *after, uint64_t from, uint64_t to,
                           struct overlay *ret_overlay)
 {
-    struct feed *feed = hold->store->feed;
+    struct watch_cache *cache = hold->store->watch_cache;
     uint64_t at = from;
 
-    feed_wait(feed, to);
+    watch_cache_wait(cache, to);
     while (at < to) {
-        enum feed_answer answer = feed_after(feed, of, &at, 0, hold->changes, 64, &hold->count);
+        enum watch_cache_answer answer =
+            watch_cache_after(cache, of, &at, 0, hold->changes, 64, &hold->count);
 
         hold->next = 0;
-        if (answer == FEED_COMPACTED || answer == FEED_CLOSED)
+        if (answer == WATCH_CACHE_COMPACTED || answer == WATCH_CACHE_CLOSED)
             return false;
         for (uint32_t i = 0; i < hold->count; i++)
             if (hold->changes[i]->version <= to)
                 overlay_add(ret_overlay, arena, hold->changes[i], after);
         drop_changes(hold);
-        if (answer == FEED_NOTHING)
+        if (answer == WATCH_CACHE_NOTHING)
             break;
     }
-    qsort(ret_overlay->rows.items, ret_overlay->rows.count, sizeof(struct store_row), by_place);
+    if (ret_overlay->rows.count > 1)
+        qsort(ret_overlay->rows.items, ret_overlay->rows.count, sizeof(struct store_row), by_place);
     return true;
 }
 
@@ -220,7 +223,7 @@ static bool overlay_build(struct hold *hold, struct arena *arena, const struct c
 struct cursor {
     sqlite3_stmt *rows;
     struct overlay *overlay;
-    uint32_t next; /* of the overlay */
+    uint32_t next;              /* of the overlay */
     bool at_row, ended, failed; /* failed: ended before its end */
 };
 
@@ -247,14 +250,15 @@ static bool next_row(struct cursor *c, struct arena *arena, struct store_row *re
         if (c->failed || (!has_row && !over))
             return false;
         if (has_row)
-            row = (struct store_row){ db_text(c->rows, 0), db_text(c->rows, 1), { "", 0 },
+            row = (struct store_row){ db_text(c->rows, 0),
+                                      db_text(c->rows, 1),
+                                      { "", 0 },
                                       (uint64_t)sqlite3_column_int64(c->rows, 2) };
 
         int order = !has_row ? 1 : !over ? -1 : by_place(&row, over);
 
         if (order < 0) {
-            *ret_row = (struct store_row){ str_dup(arena, row.namespace_),
-                                           str_dup(arena, row.name),
+            *ret_row = (struct store_row){ str_dup(arena, row.namespace_), str_dup(arena, row.name),
                                            str_dup(arena, db_text(c->rows, 3)), row.version };
             c->at_row = false;
             return true;
@@ -345,8 +349,8 @@ enum store_answer store_list(struct store *s, struct arena *arena, const struct 
     enum store_answer answer = STORE_FAILED;
 
     if (sqlite3_step(hold->reader->begin) == SQLITE_DONE)
-        answer = list_with(hold, arena, of, after ? after : &from_start, limit, version, ret_page,
-                           err);
+        answer =
+            list_with(hold, arena, of, after ? after : &from_start, limit, version, ret_page, err);
     else
         db_error(hold->reader->db, err, "to begin a list");
     release(hold);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* strategic.c: directives are $patch (replace, delete, merge), $retainKeys, $setElementOrder/<list>
  * and $deleteFromPrimitiveList/<list>. */
 #include "lab/apiserver/strategic.h"
@@ -102,14 +103,14 @@ static struct value *in_order(struct arena *arena, const struct schema *schema,
 
     for (struct value *o = value_first(order); o; o = value_next(o))
         for (struct value *m = value_first(list); m; m = value_next(m))
-            if (by_key ? value_equal(value_get(m, schema->merge_key),
-                                     value_get(o, schema->merge_key))
-                       : value_equal(m, o))
+            if (by_key
+                    ? value_equal(value_get(m, schema->merge_key), value_get(o, schema->merge_key))
+                    : value_equal(m, o))
                 value_append(result, value_clone(arena, m));
     for (struct value *m = value_first(list); m; m = value_next(m)) {
-        bool named = by_key ? element_by(order, schema->merge_key,
-                                         value_get(m, schema->merge_key)) != NULL
-                            : has_element(order, m);
+        bool named =
+            by_key ? element_by(order, schema->merge_key, value_get(m, schema->merge_key)) != NULL
+                   : has_element(order, m);
 
         if (!named)
             value_append(result, value_clone(arena, m));
@@ -199,9 +200,8 @@ static struct value *merge(struct arena *arena, const struct schema *schema,
     return result;
 }
 
-int strategic_merge(struct arena *arena, const struct schema *schema,
-                    const struct value *document, const struct value *patch,
-                    struct value **ret_result, struct error *err)
+int strategic_merge(struct arena *arena, const struct schema *schema, const struct value *document,
+                    const struct value *patch, struct value **ret_result, struct error *err)
 {
     if (value_kind(patch) != JSON_OBJECT)
         return error_set(err, ERROR_BAD_REQUEST,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table.c: columns and rows. Custom columns follow
  * k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor. */
 #include "lab/apiserver/table.h"
@@ -24,8 +25,8 @@ void table_begin(const struct kind *kind, struct str list_meta, bool with_column
         .format = STR("name"),
         .description = STR("Name must be unique within a namespace."),
     };
-    bool starts_with_age = kind->columns.count && str_eq(kind->plural, STR("events")) &&
-                           !kind_has(kind, KIND_CUSTOM);
+    bool starts_with_age =
+        kind->columns.count && str_eq(kind->plural, STR("events")) && !kind_has(kind, KIND_CUSTOM);
 
     json_open_object(w);
     json_field_str(w, "kind", STR("Table"));

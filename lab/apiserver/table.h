@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table.h: meta.k8s.io/v1 Tables: what `kubectl get` prints. */
 #ifndef HERD_LAB_APISERVER_TABLE_H
 #define HERD_LAB_APISERVER_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* token.c: HMAC over SHA-256 (RFC 2104), base64url without padding, and the claims as JSON. */
 #include "lab/apiserver/token.h"
 
@@ -98,8 +99,9 @@ static struct str claims_json(struct arena *arena, const struct token_claims *c)
     put_reference(&w, c->name, c->uid);
     json_close_object(&w);
     json_field_int(&w, "nbf", c->issued_s);
-    json_field_str(&w, "sub", str_fmt(arena, "system:serviceaccount:%.*s:%.*s",
-                                      STR_ARG(c->namespace_), STR_ARG(c->name)));
+    json_field_str(&w, "sub",
+                   str_fmt(arena, "system:serviceaccount:%.*s:%.*s", STR_ARG(c->namespace_),
+                           STR_ARG(c->name)));
     json_close_object(&w);
     return strbuf_str(&out);
 }
@@ -169,8 +171,7 @@ int token_read(struct arena *arena, struct str key, struct str token, int64_t no
         !str_eq(head, url_encode(arena, STR(HEADER))))
         return error_set(err, ERROR_UNAUTHORIZED, "invalid bearer token");
     text = str_slice(token, 0, head.len + 1 + body.len);
-    if (url_decode(arena, rest, &signature, err) != 0 ||
-        !same(signature, hmac(arena, key, text)))
+    if (url_decode(arena, rest, &signature, err) != 0 || !same(signature, hmac(arena, key, text)))
         return error_set(err, ERROR_UNAUTHORIZED,
                          "[invalid bearer token, go-jose/go-jose: error in cryptographic "
                          "primitive]");

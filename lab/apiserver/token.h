@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* token.h: bearer tokens of ServiceAccounts: JSON Web Tokens with the API server's claims, signed
  * by HMAC-SHA256 (RFC 7515, RFC 7519). A real API server signs with a key pair, so that others may
  * check its tokens; here only the lab itself does, and to its clients a token is opaque. Pure. */
@@ -13,7 +14,7 @@ struct token_claims {
     struct str namespace_, name, uid; /* of the ServiceAccount */
     struct str id;                    /* of the token itself, jti */
     struct str_list audiences;
-    int64_t issued_s, expires_s;               /* wall */
+    int64_t issued_s, expires_s;                  /* wall */
     struct str bound_kind, bound_name, bound_uid; /* Pod or Secret that it lives with; "" = none */
 };
 

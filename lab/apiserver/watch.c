@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch.c: a collection as a stream of changes.
  *
  * States: INITIAL (what there is now, as ADDED, page by page of one version), LIVE (changes from
- * the feed), ENDED. Without a resourceVersion a watch begins at INITIAL, with one at LIVE. An
- * object that comes to match the selectors is ADDED, one that ceases to is DELETED. Every 60 s,
- * and at the end, a BOOKMARK tells how far the watch has come, for those who asked. */
+ * the watch cache), ENDED. Without a resourceVersion a watch begins at INITIAL, with one at LIVE.
+ * An object that comes to match the selectors is ADDED, one that ceases to is DELETED. Every 60 s,
+ * and at the end, a BOOKMARK says how far the watch has come, for clients that asked for it. */
 #include "lab/apiserver/http.h"
 
 #include "lab/apiserver/object.h"
@@ -75,10 +76,10 @@ static void put_bookmark(struct watch *w, bool initial_end)
         struct json_writer out = json_writer(&w->out);
 
         strbuf_lit(&w->out, "{\"type\":\"BOOKMARK\",\"object\":");
-        table_begin(w->rq.kind,
-                    str_fmt(w->scratch, "{\"resourceVersion\":\"%llu\"}",
-                            (unsigned long long)w->version),
-                    false, &out);
+        table_begin(
+            w->rq.kind,
+            str_fmt(w->scratch, "{\"resourceVersion\":\"%llu\"}", (unsigned long long)w->version),
+            false, &out);
         table_end(&out);
         strbuf_lit(&w->out, "}\n");
     } else if (w->output == OUTPUT_METADATA) {
@@ -93,19 +94,20 @@ static void put_expired(struct watch *w)
 {
     struct failure f = failure_new(w->scratch);
 
-    fail_expired(&f, str_fmt(w->scratch, "too old resource version: %llu (%llu)",
-                             (unsigned long long)w->version,
-                             (unsigned long long)feed_compacted(store_feed(w->rq.api->store)) + 1));
+    fail_expired(
+        &f,
+        str_fmt(
+            w->scratch, "too old resource version: %llu (%llu)", (unsigned long long)w->version,
+            (unsigned long long)watch_cache_compacted(store_watch_cache(w->rq.api->store)) + 1));
     strbuf_fmt(&w->out, "{\"type\":\"ERROR\",\"object\":%.*s}\n", STR_ARG(failure_status(&f)));
     w->state = WATCH_ENDED;
 }
 
 static void put_change(struct watch *w, const struct change *change)
 {
-    bool is = change->type != CHANGE_DELETED &&
-              selection_holds(&w->rq, &w->selection, change->object);
-    bool was = change->previous.len &&
-               selection_holds(&w->rq, &w->selection, change->previous);
+    bool is =
+        change->type != CHANGE_DELETED && selection_holds(&w->rq, &w->selection, change->object);
+    bool was = change->previous.len && selection_holds(&w->rq, &w->selection, change->previous);
 
     if (is)
         put_event(w, was ? "MODIFIED" : "ADDED", change->object);
@@ -118,8 +120,8 @@ static void put_initial_page(struct watch *w)
 {
     struct store_page page;
     struct error err;
-    enum store_answer answer = store_list(w->rq.api->store, w->scratch, &w->of, &w->after, PAGE,
-                                          w->version, &page, &err);
+    enum store_answer answer =
+        store_list(w->rq.api->store, w->scratch, &w->of, &w->after, PAGE, w->version, &page, &err);
 
     if (answer != STORE_DONE) {
         put_expired(w);
@@ -134,7 +136,9 @@ static void put_initial_page(struct watch *w)
 
         arena_reset(w->after_arena);
         w->after = (struct store_row){ str_dup(w->after_arena, last->namespace_),
-                                       str_dup(w->after_arena, last->name), { "", 0 }, 0 };
+                                       str_dup(w->after_arena, last->name),
+                                       { "", 0 },
+                                       0 };
         return;
     }
     w->state = WATCH_LIVE;
@@ -148,17 +152,17 @@ static void put_live(struct watch *w)
     uint32_t count;
     int64_t now = clock_monotonic_ms(w->rq.api->clock);
     int64_t left = w->end_ms - now;
-    enum feed_answer answer;
+    enum watch_cache_answer answer;
 
     if (left <= 0) {
         w->state = WATCH_LAST_WORDS;
         return;
     }
-    answer = feed_after(store_feed(w->rq.api->store), &w->of, &w->version,
-                        left < WAIT_MS ? left : WAIT_MS, changes, BATCH, &count);
-    if (answer == FEED_COMPACTED) {
+    answer = watch_cache_after(store_watch_cache(w->rq.api->store), &w->of, &w->version,
+                               left < WAIT_MS ? left : WAIT_MS, changes, BATCH, &count);
+    if (answer == WATCH_CACHE_COMPACTED) {
         put_expired(w);
-    } else if (answer == FEED_CLOSED) {
+    } else if (answer == WATCH_CACHE_CLOSED) {
         w->state = WATCH_ENDED;
     } else {
         for (uint32_t i = 0; i < count; i++) {
@@ -224,7 +228,7 @@ static int read_begin(struct http_request_of_api *h, struct watch *w)
 {
     struct request *rq = h->rq;
     struct str version = query_of(h, "resourceVersion");
-    uint64_t newest = feed_version(store_feed(rq->api->store));
+    uint64_t newest = watch_cache_version(store_watch_cache(rq->api->store));
     bool initial = query_true(h, "sendInitialEvents");
 
     bool none = query_of(h, "sendInitialEvents").len && !initial;

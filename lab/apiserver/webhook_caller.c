@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* webhook_caller.c: batches of calls go to the loop's thread by message; the caller sleeps on a
  * condition of its own batch. Only the loop's thread touches clients. */
 #include "lab/apiserver/webhook_caller.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* webhook_caller.h: blocking HTTPS calls for threads that wait: one loop in a thread of its own
  * carries all of them, and keeps connections to each webhook open. */
 #ifndef HERD_LAB_APISERVER_WEBHOOK_CALLER_H

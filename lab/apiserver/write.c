@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* write.c: creating and updating. The order of the steps is that of the API server: in shape,
  * mutated, in shape again, checked, validated by webhooks, stored. */
 #include "lab/apiserver/admission.h"
@@ -98,6 +99,7 @@ int do_create(struct request *rq, struct value *object, struct str *ret_object)
     rq->name = meta_text(object, "name");
     if (!rq->internal && admission_mutate(rq, NULL, &object) != 0)
         return -1;
+    drop_status(rq, object); /* a webhook's patch has brought its default back */
     rq->name = meta_text(object, "name");
     if (roles_admit(rq, NULL, object) != 0 || write_allocate(rq, NULL, object) != 0 ||
         prepare_definition(rq, NULL, object) != 0 || write_validate(rq, NULL, object) != 0)
@@ -143,8 +145,7 @@ static void keep_system_fields(struct request *rq, const struct value *old, stru
 }
 
 /* Status is written by its own path, and nothing else is. */
-static struct value *split_status(struct request *rq, const struct value *old,
-                                  struct value *object)
+static struct value *split_status(struct request *rq, const struct value *old, struct value *object)
 {
     struct value *result;
     const struct value *status;
@@ -221,7 +222,7 @@ static int check_preconditions(struct request *rq, const struct value *old, uint
     struct str uid = meta_text(object, "uid");
     uint64_t want;
 
-    /* A patch names no object to be replaced: its uid is a change, and refused as one. */
+    /* A patch names no object to be replaced: its uid is a change, and rejected as one. */
     if (rq->verb != VERB_PATCH && uid.len && !str_eq(uid, meta_text(old, "uid")))
         return fail_conflict(&rq->failure, &subject,
                              str_fmt(rq->arena,
@@ -276,8 +277,7 @@ static int update_once(struct request *rq, const struct edit *edit, struct str *
     if (!rq->internal && admission_mutate(rq, old, &object) != 0)
         return -1;
     if (kind_has(rq->kind, KIND_GENERATION) && !same_desire(rq, old, object))
-        meta_set(rq->arena, object, "generation",
-                 value_int(rq->arena, meta_generation(old) + 1));
+        meta_set(rq->arena, object, "generation", value_int(rq->arena, meta_generation(old) + 1));
     if (roles_admit(rq, old, object) != 0 || prepare_definition(rq, old, object) != 0 ||
         write_validate(rq, old, object) != 0)
         return -1;

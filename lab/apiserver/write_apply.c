@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* write_apply.c: PATCH with application/apply-patch+yaml: an update, or the creation of what is not
  * there, of the object that apply.h computes. */
 #include "lab/apiserver/apply.h"
@@ -50,7 +51,7 @@ static int check_config(struct request *rq, struct value *config)
     return check_typed(rq, config);
 }
 
-static int refuse(struct request *rq, const struct apply_conflicts *conflicts)
+static int reject(struct request *rq, const struct apply_conflicts *conflicts)
 {
     fail(&rq->failure, 409, "Conflict", "%.*s",
          STR_ARG(apply_conflict_message(rq->arena, conflicts)));
@@ -68,9 +69,8 @@ static int refuse(struct request *rq, const struct apply_conflicts *conflicts)
 static bool is_own_past(struct request *rq, const struct applying *a, const struct value *live,
                         const struct apply_conflicts *conflicts)
 {
-    struct str text = value_text(value_walk(live, "metadata", "annotations",
-                                            "kubectl.kubernetes.io/last-applied-configuration",
-                                            NULL));
+    struct str text = value_text(value_walk(
+        live, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration", NULL));
     struct str_list own;
     struct value *past;
     struct error err;
@@ -90,15 +90,13 @@ static bool is_own_past(struct request *rq, const struct applying *a, const stru
 /* What kubectl once applied by itself stays true when it applies by the server: a later `kubectl
  * apply` without the server compares with it. Source:
  * managedfields/internal/lastappliedupdater.go. */
-static void refresh_last_applied(struct request *rq, const struct applying *a,
-                                 struct value *object)
+static void refresh_last_applied(struct request *rq, const struct applying *a, struct value *object)
 {
     struct value *annotations = meta_get(object, "annotations");
     struct value *config, *own;
     struct strbuf text = strbuf_new(rq->arena, 512);
 
-    if (!str_eq(a->apply.by.manager, STR("kubectl")) ||
-        !value_get(annotations, STR(LAST_APPLIED)))
+    if (!str_eq(a->apply.by.manager, STR("kubectl")) || !value_get(annotations, STR(LAST_APPLIED)))
         return;
     config = value_clone(rq->arena, a->config);
     own = meta_get(config, "annotations");
@@ -106,8 +104,7 @@ static void refresh_last_applied(struct request *rq, const struct applying *a,
         meta_remove(config, "annotations");
     value_write(config, true, &text);
     strbuf_char(&text, '\n');
-    value_set(rq->arena, annotations, STR(LAST_APPLIED),
-              value_str(rq->arena, strbuf_str(&text)));
+    value_set(rq->arena, annotations, STR(LAST_APPLIED), value_str(rq->arena, strbuf_str(&text)));
 }
 
 static int apply_to(struct request *rq, const struct applying *a, const struct value *live,
@@ -119,7 +116,7 @@ static int apply_to(struct request *rq, const struct applying *a, const struct v
 
     if (apply_object(rq->arena, &apply, live, a->config, ret_object, &conflicts) != 0) {
         if (!is_own_past(rq, a, live, &conflicts))
-            return refuse(rq, &conflicts);
+            return reject(rq, &conflicts);
         apply.force = true;
         apply_object(rq->arena, &apply, live, a->config, ret_object, &conflicts);
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* write_steps.c: the steps that creating, updating and deleting share. */
 #include "lab/apiserver/admission.h"
 #include "lab/apiserver/schema_cel.h"
@@ -155,12 +156,15 @@ int write_commit(struct request *rq, enum change_type type, const struct value *
     uint64_t version = expected;
     struct str text;
 
+    /* Defaults come with decoding, also what is stored: that of a status, which nobody could send,
+     * above all. Here they are stored. */
+    if (kind_has(rq->kind, KIND_CUSTOM))
+        schema_default(rq->arena, rq->kind->schema, stored);
     value_set(rq->arena, stored, STR("apiVersion"),
               value_str(rq->arena, kind_storage_api_version(rq->arena, rq->kind)));
     object_split(rq->arena, stored, &w.head, &w.tail);
     if (w.head.len + w.tail.len > 3 * 1024 * 1024 / 2)
-        return fail(&rq->failure, 413, "RequestEntityTooLarge",
-                    "etcdserver: request is too large");
+        return fail(&rq->failure, 413, "RequestEntityTooLarge", "etcdserver: request is too large");
     if (rq->dry_run) {
         *ret_answer = STORE_DONE;
     } else {
@@ -173,7 +177,7 @@ int write_commit(struct request *rq, enum change_type type, const struct value *
     text = assemble(rq, w.head, version, w.tail);
     /* A creation that was only tried has no version. */
     if (rq->dry_run && type == CHANGE_ADDED) {
-        struct value *tried = value_clone(rq->arena, object);
+        struct value *tried = value_clone(rq->arena, stored);
 
         meta_remove(tried, "resourceVersion");
         text = value_json(rq->arena, tried);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cel.h: expressions of CEL, the language of Kubernetes' rules: validations of definitions, match
  * conditions, admission policies.
  *
@@ -29,10 +30,6 @@ struct cel_program *cel_compile(struct arena *arena, const struct cel_env *env,
 const struct cel_type *cel_program_type(const struct cel_program *program);
 /* Whether a variable of the environment is read anywhere. */
 bool cel_program_reads(const struct cel_program *program, struct str variable);
-
-/* The most that evaluation may cost, as far as sizes in the types of variables tell; UINT64_MAX and
- * near it: without bound. */
-uint64_t cel_program_cost(struct arena *arena, const struct cel_program *program);
 
 /* The value; an error is a value, too. `values` are those of the environment's variables, in its
  * order. *ret_cost, which may be NULL: what it cost, in Kubernetes' units; above `cost_max`

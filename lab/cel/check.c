@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.c: from the leaves up; what is known of free types grows on the way (unify.h). */
 #include "lab/cel/check_parts.h"
 
@@ -101,8 +102,7 @@ static const struct cel_type *join(struct check *c, const struct cel_type *befor
 }
 
 /* An element marked with '?' brings what is inside of it. */
-static const struct cel_type *unwrapped(struct check *c, const struct cel_node *node,
-                                        bool optional)
+static const struct cel_type *unwrapped(struct check *c, const struct cel_node *node, bool optional)
 {
     const struct cel_type *type = node->type;
 
@@ -122,8 +122,7 @@ static void check_list(struct check *c, struct cel_node *node)
 
     for (uint32_t i = 0; i < node->count; i++) {
         cel_check_node(c, node->args[i]);
-        element = join(c, element,
-                       unwrapped(c, node->args[i], node->args[i]->optional));
+        element = join(c, element, unwrapped(c, node->args[i], node->args[i]->optional));
     }
     node->type = cel_type_list(c->arena, element ? element : cel_unify_fresh(&c->unify));
 }
@@ -136,8 +135,7 @@ static void check_map(struct check *c, struct cel_node *node)
         cel_check_node(c, node->args[i]);
         key = join(c, key, node->args[i]->type);
         cel_check_node(c, node->args[i + 1]);
-        value = join(c, value,
-                     unwrapped(c, node->args[i + 1], node->args[i]->optional));
+        value = join(c, value, unwrapped(c, node->args[i + 1], node->args[i]->optional));
     }
     node->type = cel_type_map(c->arena, key ? key : cel_unify_fresh(&c->unify),
                               value ? value : cel_unify_fresh(&c->unify));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.h: do the types of an expression fit, and which functions are meant? Inside of lab/cel
  * only. Source: github.com/google/cel-go checker/checker.go. */
 #ifndef HERD_LAB_CEL_CHECK_H
@@ -17,7 +18,6 @@ void cel_check(struct arena *arena, const struct cel_env *env, struct cel_node *
 struct str cel_check_literals(struct arena *arena, const struct cel_node *root,
                               struct cel_issues *issues, struct map *regexes);
 /* 'text with %s'.format([...]), where both are literals. */
-void cel_check_format(struct arena *arena, const struct cel_node *call,
-                      struct cel_issues *issues);
+void cel_check_format(struct arena *arena, const struct cel_node *call, struct cel_issues *issues);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check_call.c: which functions a call may mean. Source: github.com/google/cel-go
  * checker/checker.go. */
 #include "lab/cel/check_parts.h"
@@ -13,8 +14,8 @@ void cel_check_undeclared(struct check *c, struct cel_node *node, struct str nam
 
     node->type = &cel_type_error;
     if (why)
-        cel_issue_alone(c->issues, node->at, "herd-lab does not evaluate '%.*s': %s",
-                        STR_ARG(name), why);
+        cel_issue_alone(c->issues, node->at, "herd-lab does not evaluate '%.*s': %s", STR_ARG(name),
+                        why);
     else
         cel_issue(c->issues, node->at, "undeclared reference to '%.*s' (in container '')",
                   STR_ARG(name));

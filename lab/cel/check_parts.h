@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check_parts.h: what the two halves of the check share: check.c goes over the tree, check_call.c
  * finds which functions calls mean. Inside of lab/cel only. */
 #ifndef HERD_LAB_CEL_CHECK_PARTS_H

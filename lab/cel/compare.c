@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare.c: size, equality and order of values, and how they are shown. Numbers of different kinds
  * are compared as numbers. Source: cel-spec doc/langdef.md "Equality" and "Ordering". */
 #include "lab/cel/moment.h"
@@ -35,7 +36,7 @@ static int compare_real(const struct cel_value *whole, double real)
 static int compare_numbers(const struct cel_value *a, const struct cel_value *b)
 {
     if (a->kind == CEL_DOUBLE && b->kind == CEL_DOUBLE)
-        return isnan(a->real) || isnan(b->real) ? 3 : sign(a->real < b->real, a->real > b->real);
+        return isnan(a->real) || isnan(b->real) ? 3 : sign(a->real<b->real, a->real> b->real);
     if (b->kind == CEL_DOUBLE)
         return compare_real(a, b->real);
     if (a->kind == CEL_DOUBLE) {
@@ -47,7 +48,7 @@ static int compare_numbers(const struct cel_value *a, const struct cel_value *b)
         __int128 x = a->kind == CEL_INT ? a->number : (__int128)a->natural;
         __int128 y = b->kind == CEL_INT ? b->number : (__int128)b->natural;
 
-        return sign(x < y, x > y);
+        return sign(x<y, x> y);
     }
 }
 
@@ -55,7 +56,7 @@ static int compare_moments(struct cel_moment a, struct cel_moment b)
 {
     if (a.seconds != b.seconds)
         return sign(a.seconds < b.seconds, true);
-    return sign(a.nanos < b.nanos, a.nanos > b.nanos);
+    return sign(a.nanos<b.nanos, a.nanos> b.nanos);
 }
 
 int cel_compare(const struct cel_value *a, const struct cel_value *b)
@@ -72,9 +73,9 @@ int cel_compare(const struct cel_value *a, const struct cel_value *b)
     case CEL_STRING:
     case CEL_BYTES:
         order = str_cmp(a->text, b->text);
-        return sign(order < 0, order > 0);
+        return sign(order<0, order> 0);
     case CEL_DURATION:
-        return sign(a->number < b->number, a->number > b->number);
+        return sign(a->number<b->number, a->number> b->number);
     case CEL_TIMESTAMP:
         return compare_moments(a->moment, b->moment);
     default:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval.c: evaluation of a tree that was checked. An error goes up, but && || and orValue() may do
  * without the side that has it. Source of costs: github.com/google/cel-go
  * interpreter/runtimecost.go. */
@@ -247,11 +248,16 @@ static bool fold_step(struct cel_run *run, const struct cel_fold *fold, struct c
 static const char *go_name(enum cel_kind kind)
 {
     static const char *const names[CEL_KIND_COUNT] = {
-        [CEL_NULL] = "types.Null",           [CEL_BOOL] = "types.Bool",
-        [CEL_INT] = "types.Int",             [CEL_UINT] = "types.Uint",
-        [CEL_DOUBLE] = "types.Double",       [CEL_STRING] = "types.String",
-        [CEL_BYTES] = "types.Bytes",         [CEL_TIMESTAMP] = "types.Timestamp",
-        [CEL_DURATION] = "types.Duration",   [CEL_TYPE] = "*types.Type",
+        [CEL_NULL] = "types.Null",
+        [CEL_BOOL] = "types.Bool",
+        [CEL_INT] = "types.Int",
+        [CEL_UINT] = "types.Uint",
+        [CEL_DOUBLE] = "types.Double",
+        [CEL_STRING] = "types.String",
+        [CEL_BYTES] = "types.Bytes",
+        [CEL_TIMESTAMP] = "types.Timestamp",
+        [CEL_DURATION] = "types.Duration",
+        [CEL_TYPE] = "*types.Type",
         [CEL_OPTIONAL] = "*types.Optional",
     };
 

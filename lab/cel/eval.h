@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval.h: evaluation of a checked tree, and what calls cost. Inside of lab/cel only. */
 #ifndef HERD_LAB_CEL_EVAL_H
 #define HERD_LAB_CEL_EVAL_H

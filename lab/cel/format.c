@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* format.c: 'text with %s and %d'.format([...]): checked where all is literal, and evaluated.
  * Source: github.com/google/cel-go ext/formatting.go, with the locale en_US. */
 #include "lab/cel/check.h"
@@ -23,8 +24,7 @@ static const struct verb {
     { 'd', WHOLE, "decimal clause can only be used on integers" },
     { 'f', KIND(CEL_DOUBLE), "fixed-point clause can only be used on doubles" },
     { 'e', KIND(CEL_DOUBLE), "scientific clause can only be used on doubles" },
-    { 'b', WHOLE | KIND(CEL_BOOL),
-      "only integers and bools can be formatted as binary" },
+    { 'b', WHOLE | KIND(CEL_BOOL), "only integers and bools can be formatted as binary" },
     { 'x', WHOLE | KIND(CEL_STRING) | KIND(CEL_BYTES),
       "only integers, byte buffers, and strings can be formatted as hex" },
     { 'X', WHOLE | KIND(CEL_STRING) | KIND(CEL_BYTES),
@@ -135,8 +135,8 @@ void cel_check_format(struct arena *arena, const struct cel_node *call, struct c
         arg = list->args[used++];
         if (takes(clause.verb, arg->type->kind))
             continue;
-        cel_issue(issues, arg->at, "error during formatting: %s, was given %.*s",
-                  clause.verb->why, STR_ARG(cel_type_name(arg->type)));
+        cel_issue(issues, arg->at, "error during formatting: %s, was given %.*s", clause.verb->why,
+                  STR_ARG(cel_type_name(arg->type)));
         return;
     }
     if (r.why.len)

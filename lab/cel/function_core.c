@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* function_core.c: what all kinds of values have: equality, order, size, membership, index. */
 #include "lab/cel/functions.h"
 
@@ -28,9 +29,9 @@ static struct cel_value ordered(const struct cel_value *args, bool less, bool eq
 {
     int order = cel_compare(&args[0], &args[1]);
 
-    return order == 2 ? cel_no_overload()
-                      : cel_bool((order == -1 && less) || (order == 0 && equal) ||
-                                 (order == 1 && more));
+    return order == 2
+               ? cel_no_overload()
+               : cel_bool((order == -1 && less) || (order == 0 && equal) || (order == 1 && more));
 }
 
 struct cel_value cel_less(struct cel_run *run, const struct cel_value *args)
@@ -176,9 +177,9 @@ static struct cel_value with_pair(struct cel_run *run, const struct cel_value *m
 
     for (uint32_t i = 0; i < map->map->keys.count; i++) {
         if (cel_equal(run->arena, &map->map->keys.items[i], &key))
-            return cel_errorf(run->arena, "insert failed: key %.*s already exists",
-                              STR_ARG(key.kind == CEL_STRING ? key.text
-                                                             : cel_show(run->arena, &key)));
+            return cel_errorf(
+                run->arena, "insert failed: key %.*s already exists",
+                STR_ARG(key.kind == CEL_STRING ? key.text : cel_show(run->arena, &key)));
         cel_values_push(&keys, map->map->keys.items[i]);
         cel_values_push(&values, map->map->values.items[i]);
     }

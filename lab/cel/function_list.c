@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* function_list.c: lists as a whole: order, sums, extremes, sets. */
 #include "lab/cel/functions.h"
 
-#include "base/limits.h"
+#include "lab/limits.h"
 
 struct cel_value cel_join_lists(struct cel_run *run, const struct cel_value *args)
 {
@@ -108,8 +109,7 @@ struct cel_value cel_slice(struct cel_run *run, const struct cel_value *args)
     struct cel_values items;
 
     if (from < 0 || to < 0)
-        return cel_errorf(run->arena,
-                          "cannot slice(%lld, %lld), negative indexes not supported",
+        return cel_errorf(run->arena, "cannot slice(%lld, %lld), negative indexes not supported",
                           (long long)from, (long long)to);
     if (from > to)
         return cel_errorf(run->arena,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* function_number.c: arithmetic, which fails rather than wraps around, and conversions. */
 #include "lab/cel/functions.h"
 #include "lab/cel/moment.h"
@@ -143,7 +144,7 @@ static struct cel_value no_conversion(struct cel_run *run, const char *to)
 
 struct cel_value cel_to_bool(struct cel_run *run, const struct cel_value *args)
 {
-    static const char *const words[] = { "true", "True", "TRUE", "t", "1",
+    static const char *const words[] = { "true",  "True",  "TRUE",  "t", "1",
                                          "false", "False", "FALSE", "f", "0" };
 
     for (size_t i = 0; i < 10; i++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* function_optional.c: values that may be there or not. */
 #include "lab/cel/functions.h"
 

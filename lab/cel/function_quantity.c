@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* function_quantity.c: Kubernetes' quantities, exact to a thousandth as text/quantity has them. */
 #include "lab/cel/functions.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* function_string.c: strings; positions are characters, not bytes. */
 #include "lab/cel/functions.h"
 #include "lab/cel/text.h"

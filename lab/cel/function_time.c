@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* function_time.c: parts of timestamps and durations, and conversions to them. */
 #include "lab/cel/functions.h"
 #include "lab/cel/moment.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* functions.c: functions.def as a table, and the types that its rows name. */
 #include "lab/cel/functions.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* functions.h: functions.def as a table: what may be called, on what, and what it costs. Inside of
  * lab/cel only. */
 #ifndef HERD_LAB_CEL_FUNCTIONS_H
@@ -15,31 +16,21 @@ struct cel_run {
     const struct map *regexes; /* pattern -> struct regex, of the program's literals */
 };
 
-/* How costs grow with what a call is given: while it is evaluated (cost_run.c), and at most
- * (cost_call.c). */
+/* How the cost of a call grows with what it is given (cost.c). */
 enum cel_cost {
     COST_NONE, /* what is called for pays */
     COST_ONE,
-    COST_SCAN,      /* a walk over the first argument */
-    COST_TRANSFORM, /* and the result is as long */
-    COST_ENCODE,
-    COST_DECODE,
-    COST_QUOTE,
+    COST_SCAN, /* a walk over the first argument */
     COST_REPLACE,
-    COST_SPLIT,
     COST_JOIN,
     COST_SECOND,   /* a walk over the second one */
     COST_ELEMENTS, /* of the second one */
     COST_SHORTER,  /* of two */
     COST_BOTH,
-    COST_LISTS, /* of which only the sizes are summed */
     COST_PRODUCT,
     COST_REGEX,
-    COST_FIND,
     COST_WALK, /* over all that is in the first argument */
     COST_SLICE,
-    COST_RANGE,
-    COST_REVERSE,
     COST_FLATTEN,
     COST_COMPARE, /* each element with each other */
     COST_SETS,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* literals.c: what is wrong whatever the variables are. Source: github.com/google/cel-go
  * cel/validator.go, as k8s.io/apiserver/pkg/cel/environment/base.go asks for it. */
 #include "lab/cel/check.h"
@@ -74,8 +75,8 @@ static void check_conversion(struct literals *l, const struct cel_node *node)
 
 static void check_argument(struct literals *l, const struct cel_node *node)
 {
-    const struct cel_node *first = node->member + 0u < node->count ? node->args[node->member]
-                                                                   : NULL;
+    const struct cel_node *first =
+        node->member + 0u < node->count ? node->args[node->member] : NULL;
     struct cel_moment moment;
     int64_t nanos;
     bool fits = true;
@@ -119,8 +120,7 @@ static void check_mixed(struct literals *l, const struct cel_node *node, uint32_
         if (cel_type_same(first, type))
             continue;
         cel_issue(l->issues, element->at, "expected type '%.*s' but found '%.*s'",
-                  STR_ARG(cel_type_text(l->arena, first)),
-                  STR_ARG(cel_type_text(l->arena, type)));
+                  STR_ARG(cel_type_text(l->arena, first)), STR_ARG(cel_type_text(l->arena, type)));
         return;
     }
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* macro.c: calls that stand for something longer. A fold gathers its result in a variable that no
  * expression can name ("@result"). Source: github.com/google/cel-go parser/macro.go,
  * cel/library.go (optionals), ext/comprehensions.go (two variables). */
@@ -49,9 +50,8 @@ static struct cel_node *list_of(struct expansion *x, struct cel_node *element)
     return node;
 }
 
-static struct cel_node *fold(struct expansion *x, struct cel_node *init,
-                             struct cel_node *condition, struct cel_node *step,
-                             struct cel_node *result)
+static struct cel_node *fold(struct expansion *x, struct cel_node *init, struct cel_node *condition,
+                             struct cel_node *step, struct cel_node *result)
 {
     struct cel_node *node = cel_node_new(x->arena, NODE_FOLD, x->at);
 
@@ -69,8 +69,7 @@ static struct cel_node *fold(struct expansion *x, struct cel_node *init,
 
 static struct cel_node *all(struct expansion *x)
 {
-    return fold(x, literal(x, cel_bool(true)),
-                call(x, "@not_strictly_false", accu(x), NULL, NULL),
+    return fold(x, literal(x, cel_bool(true)), call(x, "@not_strictly_false", accu(x), NULL, NULL),
                 call(x, "_&&_", accu(x), x->args[0], NULL), accu(x));
 }
 
@@ -138,8 +137,8 @@ static struct cel_node *transform_entry(struct expansion *x)
 static struct cel_node *bind(struct expansion *x, struct str name, struct cel_node *value,
                              struct cel_node *result)
 {
-    struct cel_node *bound = fold(x, value, literal(x, cel_bool(false)),
-                                  cel_node_ident(x->arena, x->at, name), result);
+    struct cel_node *bound =
+        fold(x, value, literal(x, cel_bool(false)), cel_node_ident(x->arena, x->at, name), result);
 
     bound->fold->range = list_of(x, NULL);
     bound->fold->accu = name;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moment.c: days are counted from 1970-01-01 in the proleptic Gregorian calendar. */
 #include "lab/cel/moment.h"
 
@@ -6,8 +7,8 @@
 
 enum { DAY_S = 86400 };
 
-static const int64_t second_min = -62135596800;  /* 0001-01-01T00:00:00Z */
-static const int64_t second_max = 253402300799;  /* 9999-12-31T23:59:59Z */
+static const int64_t second_min = -62135596800; /* 0001-01-01T00:00:00Z */
+static const int64_t second_max = 253402300799; /* 9999-12-31T23:59:59Z */
 static const int64_t nanos_per_second = 1000000000;
 
 /* Years begin in March here, so that the leap day is the last of them. */
@@ -136,8 +137,8 @@ bool cel_moment_parse(struct str text, struct cel_moment *ret_moment)
         minute > 59 || second > 59)
         return false;
     moment.offset_s = (int32_t)offset_s;
-    moment.seconds = days_of(year, month, day) * DAY_S + hour * 3600 + minute * 60 + second -
-                     offset_s;
+    moment.seconds =
+        days_of(year, month, day) * DAY_S + hour * 3600 + minute * 60 + second - offset_s;
     if (!cel_moment_holds(moment))
         return false;
     *ret_moment = moment;

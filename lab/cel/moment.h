@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moment.h: timestamps and durations of CEL as text and as calendar, to the nanosecond.
  *
  * Years 1 to 9999 of the Gregorian calendar; zones are offsets from UTC: this machine's database of

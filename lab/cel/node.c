@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node.c: nodes, and what the compiler says of them. The form of messages is that of
  * github.com/google/cel-go/common/error.go. */
 #include "lab/cel/node.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node.h: an expression as a tree. Operators are calls of functions named as CEL names them
  * ("_+_"); macros are folds already. The check (check.h) fills in the last members. Inside of
  * lab/cel only. */
@@ -26,7 +27,6 @@ struct cel_fold {
 };
 
 struct cel_function;
-struct cel_guess;
 
 struct cel_node {
     enum cel_node_kind kind;
@@ -35,16 +35,15 @@ struct cel_node {
     struct str name;
     struct cel_node **args;
     uint32_t count;
-    bool member;       /* a call on args[0] */
-    bool test;         /* has() */
-    bool optional;     /* marked with '?' in a list or, on the key, in a map */
+    bool member;   /* a call on args[0] */
+    bool test;     /* has() */
+    bool optional; /* marked with '?' in a list or, on the key, in a map */
     struct cel_fold *fold;
 
     const struct cel_type *type;
-    uint32_t slot; /* of NODE_IDENT: where its value stands */
+    uint32_t slot;                        /* of NODE_IDENT: where its value stands */
     const struct cel_function *functions; /* of NODE_CALL: all of its name */
     uint64_t overloads;                   /* a bit for each of them that may be meant */
-    struct cel_guess *guess;              /* of sizes (cost.h) */
 };
 
 /* What the compiler has to say, in order of place. */
@@ -54,7 +53,7 @@ struct cel_issues {
     struct cel_issue {
         size_t at;
         struct str text;
-    } *items;
+    } * items;
     uint32_t count, capacity;
     bool alone;
 };

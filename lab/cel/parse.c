@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse.c: the parser: one function for each level of precedence. Source of the grammar and of the
  * places that messages name: github.com/google/cel-go parser/gen/CEL.g4 and parser.go. */
 #include "lab/cel/parser.h"
+#include "lab/limits.h"
 
 void cel_parse_advance(struct parser *p)
 {
@@ -16,7 +18,7 @@ struct str cel_parse_shown(struct parser *p, const struct cel_token *token)
 }
 
 struct cel_node *cel_parse_fail(struct parser *p, const char *format, struct str token,
-                             const char *expected)
+                                const char *expected)
 {
     const struct cel_token *t = &p->token;
 
@@ -40,8 +42,8 @@ static bool begins_expression(const struct cel_token *token)
 {
     if (token->kind == TOKEN_SIGN)
         return token->text.len == 1 && strchr("[{(.-!", token->text.at[0]);
-    return token->kind != TOKEN_END && token->kind != TOKEN_BROKEN &&
-           token->kind != TOKEN_QUOTED && !str_eq(token->text, STR("in"));
+    return token->kind != TOKEN_END && token->kind != TOKEN_BROKEN && token->kind != TOKEN_QUOTED &&
+           !str_eq(token->text, STR("in"));
 }
 
 struct cel_node *cel_parse_unexpected(struct parser *p, const char *expected)
@@ -174,8 +176,8 @@ struct cel_node *cel_parse_expression(struct parser *p)
     size_t at;
 
     if (++p->depth > LIMIT_CEL_DEPTH)
-        return cel_parse_fail(p, "deeper than herd-lab follows at",
-                              cel_parse_shown(p, &p->token), "");
+        return cel_parse_fail(p, "deeper than herd-lab follows at", cel_parse_shown(p, &p->token),
+                              "");
     args[0] = binary(p, 0);
     at = p->token.at;
     if (cel_parse_take(p, "?")) {

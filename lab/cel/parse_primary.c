@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse_primary.c: literals, names, lists, maps, calls, and what hangs on them. */
 #include "lab/cel/parser.h"
 
@@ -204,16 +205,16 @@ static struct cel_node *select_from(struct parser *p, struct cel_node *operand, 
     size_t open;
 
     if (t.kind != TOKEN_WORD && t.kind != TOKEN_QUOTED)
-        return cel_parse_fail(p, "no viable alternative at input",
-                              str_fmt(p->arena, ".%.*s",
-                                      STR_ARG(t.kind == TOKEN_END ? STR("")
-                                                                  : cel_parse_shown(p, &t))),
-                              "");
+        return cel_parse_fail(
+            p, "no viable alternative at input",
+            str_fmt(p->arena, ".%.*s",
+                    STR_ARG(t.kind == TOKEN_END ? STR("") : cel_parse_shown(p, &t))),
+            "");
     cel_parse_advance(p);
     open = p->token.at;
     if (optional)
         return cel_parse_call(p, dot, "_?._", operand,
-                    cel_node_literal(p->arena, t.at, cel_string(t.text)));
+                              cel_node_literal(p->arena, t.at, cel_string(t.text)));
     if (t.kind == TOKEN_WORD && cel_parse_take(p, "(")) {
         push(p, &nodes, operand);
         arguments(p, &nodes);
@@ -260,8 +261,8 @@ struct cel_node *cel_parse_behind(struct parser *p, struct cel_node *node)
         } else if (cel_parse_take(p, "[")) {
             bool optional = cel_parse_take(p, "?");
 
-            node = cel_parse_call(p, at, optional ? "_[?_]" : "_[_]", node,
-                                  cel_parse_expression(p));
+            node =
+                cel_parse_call(p, at, optional ? "_[?_]" : "_[_]", node, cel_parse_expression(p));
             cel_parse_want(p, "]");
         } else if (cel_parse_sees(p, "{") && dotted(p, node).len) {
             node = refuse_object(p, node, at);

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parser.h: what the two halves of the parser share: parse.c has levels of operators, and below
  * them parse_primary.c has what they join. Inside of lab/cel only. */
 #ifndef HERD_LAB_CEL_PARSER_H
 #define HERD_LAB_CEL_PARSER_H
 
-#include "base/limits.h"
 #include "lab/cel/node.h"
 #include "lab/cel/token.h"
 

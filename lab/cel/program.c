@@ -1,6 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program.c: from text to a program, and what may be asked of it. */
 #include "lab/cel/check.h"
-#include "lab/cel/cost.h"
 #include "lab/cel/eval.h"
 
 struct cel_program {
@@ -36,11 +36,6 @@ const struct cel_type *cel_program_type(const struct cel_program *program)
     return program->root->type;
 }
 
-uint64_t cel_program_cost(struct arena *arena, const struct cel_program *program)
-{
-    return cel_guess_cost(arena, &program->env, program->root).max;
-}
-
 static bool reads(const struct cel_node *node, uint32_t slot)
 {
     const struct cel_fold *fold = node->fold;
@@ -50,9 +45,9 @@ static bool reads(const struct cel_node *node, uint32_t slot)
     for (uint32_t i = 0; i < node->count; i++)
         if (reads(node->args[i], slot))
             return true;
-    return fold && (reads(fold->range, slot) || reads(fold->init, slot) ||
-                    reads(fold->condition, slot) || reads(fold->step, slot) ||
-                    reads(fold->result, slot));
+    return fold &&
+           (reads(fold->range, slot) || reads(fold->init, slot) || reads(fold->condition, slot) ||
+            reads(fold->step, slot) || reads(fold->result, slot));
 }
 
 bool cel_program_reads(const struct cel_program *program, struct str variable)
@@ -64,8 +59,7 @@ bool cel_program_reads(const struct cel_program *program, struct str variable)
 }
 
 struct cel_value cel_evaluate(const struct cel_program *program, struct arena *arena,
-                              const struct cel_value *values, uint64_t cost_max,
-                              uint64_t *ret_cost)
+                              const struct cel_value *values, uint64_t cost_max, uint64_t *ret_cost)
 {
     struct cel_run run = { .arena = arena, .cost_max = cost_max, .regexes = program->regexes };
     struct cel_value value;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regex.c: patterns. RE2, which Kubernetes has, knows less than PCRE2, which text/regex has: what
  * only the latter knows is refused here, so that no rule holds on the lab alone. Both find the
  * leftmost match, preferring what stands first. A subject is at most REGEX_SUBJECT bytes
@@ -6,9 +7,9 @@
 
 #include "lab/cel/text.h"
 
-static const char *const perl_groups[] = { "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?|", "(?#",
-                                           "(?(", "(?&", "(?R", "(?+", "(*",   "(?0", "(?1",
-                                           "(?'", "(?P>", "(?P=", "(?C" };
+static const char *const perl_groups[] = { "(?=", "(?!", "(?<=", "(?<!", "(?>",  "(?|",
+                                           "(?#", "(?(", "(?&",  "(?R",  "(?+",  "(*",
+                                           "(?0", "(?1", "(?'",  "(?P>", "(?P=", "(?C" };
 
 /* What RE2 has none of, beginning here; "" if it is fine. */
 static struct str foreign(struct str rest)

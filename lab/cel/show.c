@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* show.c: values as text: as one would write them in CEL. */
 #include "lab/cel/moment.h"
 #include "lab/cel/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.h: numbers and strings as CEL writes them. */
 #ifndef HERD_LAB_CEL_TEXT_H
 #define HERD_LAB_CEL_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* token.c: the lexer. */
 #include "lab/cel/token.h"
 
@@ -204,9 +205,9 @@ static struct cel_token ticked(struct str text, size_t at)
 
 static struct cel_token sign(struct str text, size_t at)
 {
-    static const char *const signs[] = { "==", "!=", "<=", ">=", "&&", "||", "<", ">", "[",
-                                         "]",  "{",  "}",  "(",  ")",  ".",  ",", "-", "!",
-                                         "?",  ":",  "+",  "*",  "/",  "%" };
+    static const char *const signs[] = { "==", "!=", "<=", ">=", "&&", "||", "<", ">",
+                                         "[",  "]",  "{",  "}",  "(",  ")",  ".", ",",
+                                         "-",  "!",  "?",  ":",  "+",  "*",  "/", "%" };
 
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
         if (str_starts(str_slice(text, at, text.len), str_of(signs[i])))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* token.h: an expression as words. Source: cel-spec doc/langdef.md "Syntax". */
 #ifndef HERD_LAB_CEL_TOKEN_H
 #define HERD_LAB_CEL_TOKEN_H
@@ -6,14 +7,14 @@
 
 enum cel_token_kind {
     TOKEN_END,
-    TOKEN_WORD,    /* an identifier, or a word that is kept */
-    TOKEN_QUOTED,  /* `an identifier with - . / or blanks` */
+    TOKEN_WORD,   /* an identifier, or a word that is kept */
+    TOKEN_QUOTED, /* `an identifier with - . / or blanks` */
     TOKEN_INT,
     TOKEN_UINT,
     TOKEN_DOUBLE,
     TOKEN_STRING,
     TOKEN_BYTES,
-    TOKEN_SIGN,    /* an operator or a bracket */
+    TOKEN_SIGN, /* an operator or a bracket */
     TOKEN_BROKEN,
 };
 

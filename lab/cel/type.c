@@ -1,9 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* type.c: the table of types, their names, and those that are made of others. */
 #include "lab/cel/type.h"
 
 #include <stdio.h>
 
-#define SIMPLE(kind_) { .kind = (kind_) }
+#define SIMPLE(kind_)                                                                              \
+    {                                                                                              \
+        .kind = (kind_)                                                                            \
+    }
 
 const struct cel_type cel_type_error = SIMPLE(CEL_ERROR);
 const struct cel_type cel_type_dyn = SIMPLE(CEL_DYN);
@@ -50,9 +54,9 @@ static const struct word {
 };
 
 static const char *const reserved[] = {
-    "true", "false", "null", "in",     "as",      "break",     "const",  "continue", "else",
-    "for",  "if",    "let",  "import", "package", "namespace", "return", "function", "loop",
-    "var",  "void",  "while",
+    "true",      "false",  "null",     "in",   "as",  "break",  "const",
+    "continue",  "else",   "for",      "if",   "let", "import", "package",
+    "namespace", "return", "function", "loop", "var", "void",   "while",
 };
 
 static struct cel_type *made(struct arena *arena, enum cel_kind kind, const struct cel_type *first,

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* type.h: types of CEL: what an expression is before it is evaluated.
  *
  * A type is immutable and lives in an arena, or is one of the constants below. CEL_STRUCT has
- * fields by name; CEL_PARAM stands for any type while overloads are matched (unify.h). What a
- * schema says beyond the type - sizes, identity of list elements - stands here too, as values of
- * that type have it. Source: cel-spec doc/langdef.md "Types"; k8s.io/apiserver/pkg/cel/types.go. */
+ * fields by name; CEL_PARAM stands for any type while overloads are matched (unify.h). The
+ * identity of list elements, which a schema says, stands here too. Source: cel-spec doc/langdef.md
+ * "Types"; k8s.io/apiserver/pkg/cel/types.go. */
 #ifndef HERD_LAB_CEL_TYPE_H
 #define HERD_LAB_CEL_TYPE_H
 
@@ -46,20 +47,18 @@ struct cel_type {
     bool nullable;
     enum cel_identity identity; /* of CEL_LIST */
     struct str_list keys;       /* of CEL_KEYED: members, by their names in JSON */
-    uint64_t size_max;          /* elements, or bytes of a string, at most; 0 of what has no size */
-    uint64_t bytes_min;         /* as JSON, at least */
 };
 
 struct cel_field {
-    struct str name; /* in CEL */
+    struct str name;   /* in CEL */
     struct str member; /* in JSON */
     const struct cel_type *type;
 };
 
 extern const struct cel_type cel_type_error, cel_type_dyn, cel_type_null, cel_type_bool,
     cel_type_int, cel_type_uint, cel_type_double, cel_type_string, cel_type_bytes,
-    cel_type_timestamp, cel_type_duration, cel_type_type, cel_type_quantity, cel_type_a,
-    cel_type_b, cel_type_list_dyn, cel_type_map_dyn;
+    cel_type_timestamp, cel_type_duration, cel_type_type, cel_type_quantity, cel_type_a, cel_type_b,
+    cel_type_list_dyn, cel_type_map_dyn;
 
 const struct cel_type *cel_type_list(struct arena *arena, const struct cel_type *element);
 const struct cel_type *cel_type_map(struct arena *arena, const struct cel_type *key,

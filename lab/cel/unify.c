@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unify.c: one table of what is known of each parameter, and a trail to take attempts back. */
 #include "lab/cel/unify.h"
 
@@ -135,8 +136,7 @@ static bool stands_apart(const struct cel_unify *u, const struct cel_type *param
     return stands_apart(u, param, within->of[0]) && stands_apart(u, param, within->of[1]);
 }
 
-static bool assignable(struct cel_unify *u, const struct cel_type *from,
-                       const struct cel_type *to);
+static bool assignable(struct cel_unify *u, const struct cel_type *from, const struct cel_type *to);
 
 /* May the parameter stand for `type`? *ret_known: something was known of it already. */
 static bool stands_for(struct cel_unify *u, const struct cel_type *type,
@@ -168,8 +168,7 @@ static bool stands_for(struct cel_unify *u, const struct cel_type *type,
 static bool takes_null(const struct cel_type *type)
 {
     return type->kind == CEL_NULL || type->kind == CEL_STRUCT || type->kind == CEL_OPTIONAL ||
-           type->kind == CEL_DURATION || type->kind == CEL_TIMESTAMP ||
-           type->kind == CEL_QUANTITY;
+           type->kind == CEL_DURATION || type->kind == CEL_TIMESTAMP || type->kind == CEL_QUANTITY;
 }
 
 static bool assignable(struct cel_unify *u, const struct cel_type *from, const struct cel_type *to)

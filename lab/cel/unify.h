@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unify.h: may a value of one type stand where another is wanted, and what is then known of the
  * parameters in both? Source: github.com/google/cel-go checker/types.go. Inside of lab/cel only. */
 #ifndef HERD_LAB_CEL_UNIFY_H
@@ -12,7 +13,7 @@ struct cel_unify {
     struct {
         uint32_t param;
         const struct cel_type *was;
-    } *trail; /* what to take back if an attempt fails */
+    } * trail; /* what to take back if an attempt fails */
     uint32_t trail_count, trail_capacity;
 };
 
@@ -27,8 +28,7 @@ bool cel_assignable(struct cel_unify *u, const struct cel_type *from, const stru
 bool cel_all_assignable(struct cel_unify *u, const struct cel_type *const *from,
                         const struct cel_type *const *to, uint32_t count);
 /* With all that is known put in; `final`: the rest becomes dyn. */
-const struct cel_type *cel_substitute(struct cel_unify *u, const struct cel_type *type,
-                                      bool final);
+const struct cel_type *cel_substitute(struct cel_unify *u, const struct cel_type *type, bool final);
 const struct cel_type *cel_most_general(const struct cel_type *a, const struct cel_type *b);
 
 #endif

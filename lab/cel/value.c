@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* value.c: values, and JSON as values. Source of what JSON becomes:
  * k8s.io/apiserver/pkg/cel/common/valuesunstructured.go. */
 #include "lab/cel/value.h"
@@ -244,8 +245,8 @@ static bool find_member(struct arena *arena, const struct cel_map *map, struct s
 
     if (!json)
         return false;
-    *ret_value = cel_from_json(arena, json,
-                               map->type->kind == CEL_MAP ? map->type->of[1] : &cel_type_dyn);
+    *ret_value =
+        cel_from_json(arena, json, map->type->kind == CEL_MAP ? map->type->of[1] : &cel_type_dyn);
     return true;
 }
 

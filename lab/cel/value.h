@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* value.h: values of CEL.
  *
  * A value is passed by value; what it points to lives in the arena of the evaluation, or is the
@@ -25,10 +26,10 @@ struct cel_value {
     enum cel_kind kind;
     union {
         bool truth;
-        int64_t number;    /* CEL_INT; CEL_DURATION in nanoseconds */
-        uint64_t natural;  /* CEL_UINT */
-        double real;       /* CEL_DOUBLE */
-        struct str text;   /* CEL_STRING, CEL_BYTES, CEL_ERROR */
+        int64_t number;   /* CEL_INT; CEL_DURATION in nanoseconds */
+        uint64_t natural; /* CEL_UINT */
+        double real;      /* CEL_DOUBLE */
+        struct str text;  /* CEL_STRING, CEL_BYTES, CEL_ERROR */
         struct cel_moment moment;
         const struct cel_list *list;
         const struct cel_map *map;       /* CEL_MAP, CEL_STRUCT */

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# audit.sh SBOM: are holes known in the libraries that an image has? Each is named with the version that mends it; exit 1.
+# SPDX-License-Identifier: Apache-2.0
+# audit.sh SBOM: are holes known in the libraries that an image has? Each is named with the version that fixes it; exit 1.
 #
 # Two are asked, and the last line says how many packages were compared with what:
-#   advisories.tsv   source package, version that mended it, CVE: what Debian 12 mended so far; needs no network
+#   advisories.tsv   source package, version that fixed it, CVE: what Debian 12 fixed so far; needs no network
 #   apt              a newer version in a security archive, as far as this machine's lists go (apt-get update)
 #
 # audit.sh --write SBOM: advisories.tsv again, with what the changelogs of the packages that are installed here add to it.
@@ -10,8 +11,8 @@ set -euo pipefail
 export LC_ALL=C
 
 advisories=$(dirname "$0")/advisories.tsv
-mode=look
-[ "${1:-}" != --write ] || { mode=write; shift; }
+mode="look"
+[ "${1:-}" != --write ] || { mode="write"; shift; }
 sbom=${1:?the SBOM of an image: make image writes build/image/herd.spdx.json}
 [ -s "$sbom" ] || { echo "audit.sh: there is no $sbom: run 'make image' first" >&2; exit 2; }
 
@@ -20,8 +21,8 @@ shipped() {
   jq -r '.packages[] | select(.sourceInfo) | [.name, .versionInfo, (.sourceInfo | split(" ")[-2:][])] | @tsv' "$sbom"
 }
 
-# mended PACKAGE: source, version, CVE, by its changelog.
-mended() {
+# fixed PACKAGE: source, version, CVE, by its changelog.
+fixed() {
   local log
   for log in "/usr/share/doc/$1"/changelog.Debian*.gz "/usr/share/doc/$1/changelog.gz"; do
     [ -e "$log" ] || continue
@@ -34,7 +35,7 @@ mended() {
 }
 
 if [ "$mode" = write ]; then
-  written=$({ cat "$advisories"; shipped | while read -r name _; do mended "$name"; done; } | sort -u)
+  written=$({ cat "$advisories"; shipped | while read -r name _; do fixed "$name"; done; } | sort -u)
   printf '%s\n' "$written" >"$advisories"
   echo "$advisories: $(wc -l <"$advisories") advisories"
   exit 0
@@ -56,7 +57,7 @@ while IFS=$'\t' read -r name version source source_version; do
   packages=$((packages + 1))
   while IFS=$'\t' read -r _ fixed cve; do
     ! dpkg --compare-versions "$source_version" lt "$fixed" ||
-      hole "$name $version has $cve, mended in $source $fixed"
+      hole "$name $version has $cve, fixed in $source $fixed"
   done < <(awk -F'\t' -v source="$source" '$1 == source' "$advisories")
   newest=${archived[$name]:-}
   [ -z "$newest" ] || ! dpkg --compare-versions "$version" lt "$newest" ||

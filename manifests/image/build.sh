@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # build.sh BIN FOLDER IMAGE TAG: an OCI image of both programs, made by hand, the same bytes each time.
 #
 #   BIN      the folder of herd-webhook and herd-controller (make build)
@@ -7,7 +8,7 @@
 #
 # In it: the programs, the shared libraries that the loader finds for them, the loader, the public CA certificates,
 # a user without rights, the licences. No shell, no package manager. Libraries come from this machine's Debian
-# packages; one that differs from what its package installed is refused. SOURCE_DATE_EPOCH dates everything; without
+# packages; one that differs from what its package installed is rejected. SOURCE_DATE_EPOCH dates everything; without
 # it the newest commit does.
 set -euo pipefail
 export LC_ALL=C TZ=UTC

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # engine.sh load|push TAR IMAGE:TAG: hand the image to whichever of docker, podman and buildah is there and answers, or to
 # ENGINE.
 #
@@ -45,6 +46,10 @@ case $mode in
     ;;
   push)
     case $name in
+      *.invalid/*)
+        echo "engine.sh: '$name' has the registry that stands for yours; say IMAGE=registry.example.com/herd TAG=..." >&2
+        exit 2
+        ;;
       *.*/* | *:*/* | localhost/*) ;;
       *)
         echo "engine.sh: '$name' names no registry to push to; say IMAGE=registry.example.com/herd TAG=..." >&2

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # hardening.sh PROGRAM...: whether each was built as a program must be that reads what strangers send. What is missing is
 # named; 1 if anything is. Read back from the file itself: a flag that a compiler or linker dropped shows here.
 set -euo pipefail

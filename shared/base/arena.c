@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arena.c: blocks that double in size up to 1 MiB; a larger request gets a block of its own. */
 #include "base/arena.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
 
 #include <setjmp.h>
 #include <stdalign.h>
@@ -33,9 +33,12 @@ struct arena {
     struct block *newest;
     size_t budget;
     size_t used;
-    size_t fail_at;  /* allocations to go; 0 = none fails */
-    bool fails_on;   /* it stays at the last one */
+    size_t fail_at; /* allocations to go; 0 = none fails */
+    bool fails_on;  /* it stays at the last one */
     bool secret;
+    bool counts_work;
+    uint64_t work_left;
+    const char *work_for;
     struct deferred *deferred; /* newest first */
     jmp_buf *escape; /* where work that passes the budget is abandoned to; NULL outside arena_run */
 };
@@ -137,8 +140,6 @@ static struct block *add_block(struct arena *arena, size_t bytes)
 
     struct block *block = malloc(sizeof(*block) + capacity);
 
-    if (!block && PLANTED(OUT_OF_MEMORY_LIVES))
-        over_budget(arena);
     if (!block)
         mem_exhausted("arena block");
     block->capacity = capacity;
@@ -236,6 +237,48 @@ int arena_run(struct arena *arena, void (*work)(void *context), void *context)
     work(context);
     arena->escape = outer;
     return 0;
+}
+
+void arena_bound_work(struct arena *arena, uint64_t steps)
+{
+    arena->counts_work = steps > 0;
+    arena->work_left = steps;
+}
+
+void arena_work(struct arena *arena, uint64_t steps)
+{
+    if (!arena->counts_work)
+        return;
+    if (steps < arena->work_left) {
+        arena->work_left -= steps;
+        return;
+    }
+    arena->work_left = 0;
+    over_budget(arena);
+}
+
+bool arena_run_within(struct arena *arena, uint64_t steps, void (*work)(void *context),
+                      void *context)
+{
+    bool abandoned, too_much;
+
+    arena_bound_work(arena, steps);
+    abandoned = arena_run(arena, work, context) < 0;
+    too_much = abandoned && !arena->work_left;
+    arena_bound_work(arena, 0);
+    if (abandoned && !too_much)
+        over_budget(arena);
+    return !too_much;
+}
+
+void arena_work_for(struct arena *arena, const char *field)
+{
+    arena->work_for = field;
+}
+
+const char *arena_worked_for(const struct arena *arena)
+{
+    return arena->work_for;
 }
 
 void arena_fail_at(struct arena *arena, size_t nth)

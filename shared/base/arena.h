@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arena.h: memory that is freed together.
  *
  * One arena belongs to one piece of work: an admission request, a reconcile, a decoded document.
@@ -7,7 +8,10 @@
  * abandoned: arena_run returns -1 and the arena can be freed. So nothing that runs there may hold
  * what is not in an arena (an open file, a lock, heap memory): what must be made under a lock, or
  * on another thread, is made in an arena_beside. Outside arena_run, passing the budget ends the
- * process as exhaustion does (memory.h). */
+ * process as exhaustion does (memory.h).
+ *
+ * Work may be bounded in the same way: what compares in a loop within a loop charges its steps,
+ * each about one comparison of two short strings, and is abandoned once there are too many. */
 #ifndef HERD_BASE_ARENA_H
 #define HERD_BASE_ARENA_H
 
@@ -15,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 
@@ -39,8 +44,21 @@ bool arena_extend(struct arena *arena, const void *newest, size_t old_bytes, siz
 /* Bytes handed out since creation or reset. */
 size_t arena_used(const struct arena *arena);
 
-/* Run `work(context)`. 0, or -1 if it passed the budget and was abandoned on the way. */
+/* Run `work(context)`. 0, or -1 if it passed a budget and was abandoned on the way. */
 int arena_run(struct arena *arena, void (*work)(void *context), void *context);
+/* The same with a bound of steps that ends with it. False: it was abandoned for these. What passes
+ * the budget of bytes is abandoned by the outer arena_run. */
+bool arena_run_within(struct arena *arena, uint64_t steps, void (*work)(void *context),
+                      void *context);
+
+/* Bound the steps from now on; 0 (at first): they are not even counted, so an arena that threads
+ * share can be named where it is not bounded. */
+void arena_bound_work(struct arena *arena, uint64_t steps);
+/* Charge steps; what passes the bound is abandoned as above. */
+void arena_work(struct arena *arena, uint64_t steps);
+/* What the steps from now on are for: a field, in static words; and what was said last. */
+void arena_work_for(struct arena *arena, const char *field);
+const char *arena_worked_for(const struct arena *arena);
 
 /* Run `release(held)` when the arena is reset or freed, last one first: for the odd reference that
  * work under arena_run takes and must not lose if it is abandoned. */

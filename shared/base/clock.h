@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clock.h: time as an argument.
  *
  * The core takes `now_ms`; shells get a `const struct clock *` at creation. Monotonic time counts

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* error.c: texts and tables of failures. */
 #include "base/error.h"
 
@@ -11,7 +12,7 @@ static const struct row {
     enum error_course course;
 } rows[ERROR_CODE_COUNT] = {
     [ERROR_NONE] = { "", 200, COURSE_WAIT },
-#define ERROR_ROW(code, reason, http_status, course)                                               \
+#define ERROR_ROW(code, reason, http_status, course, sentence, remedy)                             \
     [ERROR_##code] = { reason, http_status, COURSE_##course },
 #include "base/errors.def"
 #undef ERROR_ROW

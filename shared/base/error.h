@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* error.h: one failure, as a value on the caller's stack.
  *
  * A function that can fail returns 0 or -1 and takes `struct error *err` last. Success leaves *err
@@ -10,19 +11,19 @@
 
 enum error_code {
     ERROR_NONE,
-#define ERROR_ROW(code, reason, http_status, course) ERROR_##code,
+#define ERROR_ROW(code, reason, http_status, course, sentence, remedy) ERROR_##code,
 #include "base/errors.def"
 #undef ERROR_ROW
     ERROR_CODE_COUNT
 };
 
 /* What to do about it (errors.def). */
-enum error_course { COURSE_RETRY, COURSE_WAIT, COURSE_TERMINAL };
+enum error_course { COURSE_TRANSIENT, COURSE_RETRY, COURSE_WAIT, COURSE_TERMINAL };
 
 struct error {
     enum error_code code;
     char field[256]; /* rendered path, "" where none applies */
-    char text[1024]; /* for people: what, where, why, the way out */
+    char text[1024]; /* for people: what, where, why, the remedy */
 };
 
 /* Always -1, so that a failing function may `return error_set(...)`. Foreign bytes in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flag.h: command-line flags and environment variables from one table.
  *
  * A program declares its flags as rows (flags.def) and gets parser, --help, startup log and docs
@@ -22,7 +23,7 @@ struct flag_row {
     const char *default_text;
     const char *unit; /* for help: "address:port", "file", "ms"; "" if none */
     int64_t min;
-    int64_t max; /* min == max: no bounds */
+    int64_t max;             /* min == max: no bounds */
     const char *environment; /* variable that sets it; NULL if none */
     const char *choices;     /* of FLAG_CHOICE; NULL else */
     bool secret;             /* never logged or shown */
@@ -40,8 +41,8 @@ struct flag_row {
  * environment. */
 struct flag_value {
     struct str text;
-    int64_t number; /* int, duration in ms, bool 0 or 1 */
-    bool given;     /* on the command line or by the environment */
+    int64_t number;   /* int, duration in ms, bool 0 or 1 */
+    bool given;       /* on the command line or by the environment */
     const char *from; /* whom to blame for it: "--port", "environment variable PORT" */
 };
 
@@ -53,7 +54,7 @@ struct flag_values {
     bool help;                 /* --help or -h was given */
 };
 
-/* 0; or -1 with what is wrong and how to mend it: unknown flag (with the nearest), no value, not a
+/* 0; or -1 with what is wrong and how to fix it: unknown flag (with the nearest), no value, not a
  * number, out of bounds. `environment` is looked up by `getenv_of(name)`, which may be NULL. */
 int flags_parse(const struct flag_row *rows, uint32_t count, int argc, char **argv,
                 const char *(*getenv_of)(const char *name), struct arena *arena,
@@ -61,8 +62,5 @@ int flags_parse(const struct flag_row *rows, uint32_t count, int argc, char **ar
 
 /* The help page's list of flags. */
 void flags_help(const struct flag_row *rows, uint32_t count, struct strbuf *out);
-
-/* A Go duration to ms; false if it is not one, is negative or does not fit. */
-bool duration_parse(struct str text, int64_t *ret_ms);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* format.c: the few conversions that texts are made with. */
 #include "base/format.h"
 
@@ -39,7 +40,7 @@ static void put_int(struct out *out, int number)
 {
     if (number < 0)
         put(out, "-", 1);
-    put_number(out, number < 0 ? (size_t)-(int64_t)number : (size_t)number);
+    put_number(out, number < 0 ? (size_t) - (int64_t)number : (size_t)number);
 }
 
 /* False: there is a conversion that is not known here. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* format.h: printf for what a request makes dozens of texts with. */
 #ifndef HERD_BASE_FORMAT_H
 #define HERD_BASE_FORMAT_H

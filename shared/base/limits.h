@@ -1,8 +1,7 @@
-/* limits.h: limits.def as constants. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* limits.h: limits.def as constants: what every layer above shares. */
 #ifndef HERD_BASE_LIMITS_H
 #define HERD_BASE_LIMITS_H
-
-#include <stdint.h>
 
 enum {
 #define LIMIT(name, value, unit, source) LIMIT_##name = (value),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* list.h: typed growing arrays in an arena.
  *
  * LIST_DEFINE(u32_list, uint32_t) makes struct u32_list { items, count, capacity, arena } with
@@ -19,13 +20,14 @@
         struct arena *arena;                                                                       \
     };                                                                                             \
                                                                                                    \
-    static inline struct name name##_new(struct arena *arena, uint32_t capacity)                   \
+    __attribute__((unused)) static inline struct name name##_new(struct arena *arena,              \
+                                                                 uint32_t capacity)                \
     {                                                                                              \
         return (struct name){ capacity ? arena_array(arena, type, capacity) : NULL, 0, capacity,   \
                               arena };                                                             \
     }                                                                                              \
                                                                                                    \
-    static inline type *name##_push(struct name *list, type item)                                  \
+    __attribute__((unused)) static inline type *name##_push(struct name *list, type item)          \
     {                                                                                              \
         if (list->count == list->capacity) {                                                       \
             uint32_t capacity = list->capacity ? list->capacity * 2 : 8;                           \

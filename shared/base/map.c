@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* map.c: open addressing with linear probing; power-of-two tables, at most half full. */
 #include "base/map.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
 
 struct map_entry {
     struct str key;
@@ -42,7 +42,7 @@ struct map *map_new(struct arena *arena, uint32_t expected)
 
 static uint32_t *find_slot(const struct map *map, struct str key, uint64_t hash)
 {
-    uint32_t first = PLANTED(ONE_BUCKET) ? 0 : (uint32_t)hash & map->slot_mask;
+    uint32_t first = (uint32_t)hash & map->slot_mask;
 
     for (uint32_t i = first;; i = (i + 1) & map->slot_mask) {
         uint32_t held = map->slots[i];

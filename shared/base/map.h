@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* map.h: from strings to pointers.
  *
  * `struct map` lives in an arena and only grows: for the length of one piece of work.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memory.c: malloc that ends the process instead of failing. */
 #include "base/memory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memory.h: heap memory that never comes back NULL.
  *
  * Real exhaustion ends the process at once with exit code 70 and one line on standard error:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metric.c: one mutex for the table; an update is a hash look-up and an addition. */
 #include "base/metric.h"
 
@@ -44,7 +45,7 @@ static void render_labels(const struct metric_row *row, const struct str *labels
 
         if (i)
             strbuf_char(out, ',');
-        strbuf_fmt(out, "%s=\"", row->labels[i]);
+        strbuf_fmt(out, "%.*s=\"", (int)strcspn(row->labels[i], "="), row->labels[i]);
         for (size_t k = 0; k < value.len; k++) {
             if (value.at[k] == '"' || value.at[k] == '\\')
                 strbuf_char(out, '\\');
@@ -117,6 +118,19 @@ static struct series *find_series(struct metrics *metrics, uint32_t id, const st
     return series;
 }
 
+/* Each combination of the values that the row gives for its labels, from the label `at` on. */
+static void begin_series(struct metrics *metrics, uint32_t id, struct str *values, int at)
+{
+    const char *label = at < METRIC_LABELS_MAX ? metrics->rows[id].labels[at] : NULL;
+    struct str rest = str_of(label ? strchr(label, '=') : NULL);
+
+    if (!label)
+        find_series(metrics, id, values, true);
+    rest = str_slice(rest, 1, rest.len);
+    while (rest.len && str_split(&rest, '|', &values[at]))
+        begin_series(metrics, id, values, at + 1);
+}
+
 struct metrics *metrics_create(const struct metric_row *rows, uint32_t count)
 {
     struct metrics *metrics = mem_new(struct metrics);
@@ -126,9 +140,10 @@ struct metrics *metrics_create(const struct metric_row *rows, uint32_t count)
     metrics->count = count;
     metrics->metrics = mem_alloc(sizeof(struct metric) * count);
     for (uint32_t i = 0; i < count; i++) {
+        struct str values[METRIC_LABELS_MAX];
+
         metrics->metrics[i].series = dict_create();
-        if (!rows[i].labels[0])
-            find_series(metrics, i, NULL, true);
+        begin_series(metrics, i, values, 0);
     }
     return metrics;
 }
@@ -200,12 +215,21 @@ void metrics_remove(struct metrics *metrics, uint32_t id, const struct str *labe
     pthread_mutex_lock(&metrics->lock);
 
     char buffer[KEY_BYTES];
-    struct series *series = dict_remove(metrics->metrics[id].series,
-                                        series_key(&metrics->rows[id], labels, buffer));
+    struct series *series =
+        dict_remove(metrics->metrics[id].series, series_key(&metrics->rows[id], labels, buffer));
 
     if (series)
         free_series(series);
     pthread_mutex_unlock(&metrics->lock);
+}
+
+void metrics_set_known(struct metrics *metrics, uint32_t id, const struct str *labels, bool known,
+                       double value)
+{
+    if (known)
+        metrics_set(metrics, id, labels, value);
+    else
+        metrics_remove(metrics, id, labels);
 }
 
 static int compare_series(const void *left, const void *right)

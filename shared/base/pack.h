@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pack.h: strings that stand behind the struct they belong to, in the same allocation. */
 #ifndef HERD_BASE_PACK_H
 #define HERD_BASE_PACK_H

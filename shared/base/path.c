@@ -1,5 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* path.c: rendering of field paths. */
 #include "base/path.h"
+
+/* Whether a name would read as more than one step. */
+static bool needs_brackets(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (name.at[i] == '.' || name.at[i] == '[' || name.at[i] == ']')
+            return true;
+    return false;
+}
+
+static void render_field(const struct path *path, struct strbuf *buf)
+{
+    if (path->up)
+        strbuf_char(buf, '.');
+    strbuf_put(buf, path->name);
+}
+
+static void render_key(const struct path *path, struct strbuf *buf)
+{
+    strbuf_char(buf, '[');
+    strbuf_put(buf, str_shown(buf->arena, path->name, 128));
+    strbuf_char(buf, ']');
+}
 
 static void render_into(const struct path *path, struct strbuf *buf)
 {
@@ -8,17 +32,19 @@ static void render_into(const struct path *path, struct strbuf *buf)
     render_into(path->up, buf);
     switch (path->kind) {
     case PATH_FIELD:
-        if (path->up)
-            strbuf_char(buf, '.');
-        strbuf_put(buf, path->name);
+        render_field(path, buf);
+        break;
+    case PATH_MEMBER:
+        if (needs_brackets(path->name))
+            render_key(path, buf);
+        else
+            render_field(path, buf);
         break;
     case PATH_INDEX:
         strbuf_fmt(buf, "[%u]", path->index);
         break;
     case PATH_KEY:
-        strbuf_char(buf, '[');
-        strbuf_put(buf, str_shown(buf->arena, path->name, 128));
-        strbuf_char(buf, ']');
+        render_key(path, buf);
         break;
     }
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* path.h: the place of a field, as a chain of links on the caller's stack.
  *
  *     struct path spec = path_field(NULL, STR("spec"));
@@ -11,7 +12,7 @@
 
 #include "base/str.h"
 
-enum path_kind { PATH_FIELD, PATH_INDEX, PATH_KEY };
+enum path_kind { PATH_FIELD, PATH_INDEX, PATH_KEY, PATH_MEMBER };
 
 struct path {
     const struct path *up; /* NULL at the top */
@@ -34,6 +35,12 @@ static inline struct path path_index(const struct path *up, uint32_t index)
 static inline struct path path_key(const struct path *up, struct str key)
 {
     return (struct path){ up, key, 0, PATH_KEY };
+}
+
+/* A member of a free map: as a field, or as a key where its name would read as more than one. */
+static inline struct path path_member(const struct path *up, struct str name)
+{
+    return (struct path){ up, name, 0, PATH_MEMBER };
 }
 
 /* As Kubernetes writes field paths (k8s.io/apimachinery field.Path.String). NULL renders as "". */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* problem.c: a list of findings. */
 #include "base/problem.h"
 
@@ -69,26 +70,32 @@ static int compare_problems(const void *left, const void *right)
 void problems_sort(struct problems *problems)
 {
     if (problems->list.count > 1)
-        qsort(problems->list.items, problems->list.count, sizeof(struct problem),
-              compare_problems);
+        qsort(problems->list.items, problems->list.count, sizeof(struct problem), compare_problems);
 }
+
+/* k8s.io/apimachinery pkg/apis/meta/v1/types.go and pkg/util/validation/field/errors.go */
+static const struct {
+    const char *name, *text;
+} causes[] = {
+    [CAUSE_VALUE_INVALID] = { "FieldValueInvalid", "Invalid value" },
+    [CAUSE_VALUE_REQUIRED] = { "FieldValueRequired", "Required value" },
+    [CAUSE_VALUE_DUPLICATE] = { "FieldValueDuplicate", "Duplicate value" },
+    [CAUSE_VALUE_NOT_FOUND] = { "FieldValueNotFound", "Not found" },
+    [CAUSE_VALUE_NOT_SUPPORTED] = { "FieldValueNotSupported", "Unsupported value" },
+    [CAUSE_TYPE_INVALID] = { "FieldValueTypeInvalid", "Invalid value" },
+    [CAUSE_TOO_LONG] = { "FieldValueTooLong", "Too long" },
+    [CAUSE_TOO_MANY] = { "FieldValueTooMany", "Too many" },
+    [CAUSE_FORBIDDEN] = { "FieldValueForbidden", "Forbidden" },
+};
 
 const char *problem_cause_name(enum problem_cause cause)
 {
-    /* k8s.io/apimachinery pkg/apis/meta/v1/types.go and pkg/util/validation/field/errors.go */
-    static const char *const names[] = {
-        [CAUSE_VALUE_INVALID] = "FieldValueInvalid",
-        [CAUSE_VALUE_REQUIRED] = "FieldValueRequired",
-        [CAUSE_VALUE_DUPLICATE] = "FieldValueDuplicate",
-        [CAUSE_VALUE_NOT_FOUND] = "FieldValueNotFound",
-        [CAUSE_VALUE_NOT_SUPPORTED] = "FieldValueNotSupported",
-        [CAUSE_TYPE_INVALID] = "FieldValueTypeInvalid",
-        [CAUSE_TOO_LONG] = "FieldValueTooLong",
-        [CAUSE_TOO_MANY] = "FieldValueTooMany",
-        [CAUSE_FORBIDDEN] = "FieldValueForbidden",
-    };
+    return causes[cause].name;
+}
 
-    return names[cause];
+const char *problem_cause_text(enum problem_cause cause)
+{
+    return causes[cause].text;
 }
 
 static const char *const severity_names[] = {

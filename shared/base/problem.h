@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* problem.h: findings about somebody's input.
  *
  * A finding is not a failure: whoever checks goes on and adds all it finds; the user sees them at
@@ -9,7 +10,7 @@
 #include "base/path.h"
 
 /* Off is for configuration: a rule whose severity is off adds nothing. What is only audited is
- * counted and reported, and never told to who asks. */
+ * counted and reported, and never part of an answer. */
 enum severity { SEVERITY_OFF, SEVERITY_AUDIT, SEVERITY_WARN, SEVERITY_DENY };
 
 /* Kubernetes' words for causes (metav1.CauseType). */
@@ -29,7 +30,7 @@ struct problem {
     struct str rule;    /* id of the rule, e.g. graph.cycle */
     struct str field;   /* rendered path */
     struct str message; /* what and why */
-    struct str way_out; /* what to do; may be empty */
+    struct str remedy;  /* what to do; may be empty */
     enum severity severity;
     enum problem_cause cause;
     struct str sum; /* of a finding about all that stands at the field (how many there are, what
@@ -55,6 +56,8 @@ void problems_sort(struct problems *problems);
 
 /* metav1.CauseType: "FieldValueInvalid", ... */
 const char *problem_cause_name(enum problem_cause cause);
+/* What a field error of Kubernetes begins with for it: "Invalid value", ... */
+const char *problem_cause_text(enum problem_cause cause);
 /* "deny", "warn", "audit", "off"; and back, false if it is none of them. */
 const char *severity_name(enum severity severity);
 bool severity_from(struct str name, enum severity *ret_severity);

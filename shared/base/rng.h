@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rng.h: randomness as an argument. Not for secrets. */
 #ifndef HERD_BASE_RNG_H
 #define HERD_BASE_RNG_H

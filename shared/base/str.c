@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* str.c: strings as views. */
 #include "base/str.h"
 
@@ -188,9 +189,9 @@ bool str_nearest_try(struct str_nearest *nearest, struct str candidate)
         if (distance > most)
             return false;
     }
-    if (nearest->found.len && (distance > nearest->distance ||
-                               (distance == nearest->distance &&
-                                str_cmp(candidate, nearest->found) >= 0)))
+    if (nearest->found.len &&
+        (distance > nearest->distance ||
+         (distance == nearest->distance && str_cmp(candidate, nearest->found) >= 0)))
         return false;
     nearest->found = candidate;
     nearest->distance = distance;
@@ -212,16 +213,21 @@ const char *str_z(struct arena *arena, struct str s)
     return str_dup(arena, s).at;
 }
 
+/* Most texts are short: they are made once and copied; a longer one is made a second time. */
 struct str str_vfmt(struct arena *arena, const char *format, va_list args)
 {
+    char most[256];
     va_list again;
 
     va_copy(again, args);
 
-    size_t len = format_text(NULL, 0, format, args);
+    size_t len = format_text(most, sizeof(most), format, args);
     char *text = arena_bytes(arena, len + 1);
 
-    format_text(text, len + 1, format, again);
+    if (len < sizeof(most))
+        memcpy(text, most, len + 1);
+    else
+        format_text(text, len + 1, format, again);
     va_end(again);
     return str_make(text, len);
 }
@@ -243,25 +249,21 @@ struct strbuf strbuf_new(struct arena *arena, size_t capacity)
     return (struct strbuf){ arena, arena_bytes(arena, capacity + 1), 0, capacity };
 }
 
-char *strbuf_reserve(struct strbuf *buf, size_t bytes)
+void strbuf_grow(struct strbuf *buf, size_t bytes)
 {
     size_t need = buf->len + bytes;
+    size_t capacity = buf->capacity < 64 ? 64 : buf->capacity * 2;
 
-    if (need > buf->capacity || !buf->at) {
-        size_t capacity = buf->capacity < 64 ? 64 : buf->capacity * 2;
+    if (capacity < need)
+        capacity = need;
+    if (!buf->at || !arena_extend(buf->arena, buf->at, buf->capacity + 1, capacity + 1)) {
+        char *larger = arena_bytes(buf->arena, capacity + 1);
 
-        if (capacity < need)
-            capacity = need;
-        if (!buf->at || !arena_extend(buf->arena, buf->at, buf->capacity + 1, capacity + 1)) {
-            char *larger = arena_bytes(buf->arena, capacity + 1);
-
-            if (buf->len)
-                memcpy(larger, buf->at, buf->len);
-            buf->at = larger;
-        }
-        buf->capacity = capacity;
+        if (buf->len)
+            memcpy(larger, buf->at, buf->len);
+        buf->at = larger;
     }
-    return buf->at + buf->len;
+    buf->capacity = capacity;
 }
 
 void strbuf_put(struct strbuf *buf, struct str s)
@@ -271,12 +273,6 @@ void strbuf_put(struct strbuf *buf, struct str s)
     if (s.len)
         memcpy(end, s.at, s.len);
     buf->len += s.len;
-}
-
-void strbuf_char(struct strbuf *buf, char c)
-{
-    *strbuf_reserve(buf, 1) = c;
-    buf->len++;
 }
 
 void strbuf_u64(struct strbuf *buf, uint64_t number)
@@ -311,10 +307,13 @@ void strbuf_fmt(struct strbuf *buf, const char *format, ...)
     va_start(args, format);
     va_copy(again, args);
 
-    size_t len = format_text(NULL, 0, format, args);
+    /* Into what is free already, where it fits; a NUL fits behind. */
+    size_t room = buf->at ? buf->capacity - buf->len + 1 : 0;
+    size_t len = format_text(room ? buf->at + buf->len : NULL, room, format, args);
 
     va_end(args);
-    format_text(strbuf_reserve(buf, len), len + 1, format, again);
+    if (len >= room)
+        format_text(strbuf_reserve(buf, len), len + 1, format, again);
     va_end(again);
     buf->len += len;
 }

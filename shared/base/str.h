@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* str.h: strings as views, and a buffer to build them in.
  *
  * A `struct str` borrows: whoever made the bytes says how long they live, usually an arena. It may
@@ -20,7 +21,10 @@ struct str {
 
 /* A literal, and one that may initialise a static table. */
 #define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
-#define STR_INIT(literal) { "" literal, sizeof(literal) - 1 }
+#define STR_INIT(literal)                                                                          \
+    {                                                                                              \
+        "" literal, sizeof(literal) - 1                                                            \
+    }
 /* For printf: "%.*s", STR_ARG(s). */
 #define STR_ARG(s) (int)(s).len, (s).at
 
@@ -86,6 +90,12 @@ __attribute__((format(printf, 2, 0))) struct str str_vfmt(struct arena *arena, c
  * longer than `bytes_max` is cut with "...". */
 struct str str_shown(struct arena *arena, struct str foreign, size_t bytes_max);
 
+/* The code point that `text`, which is not empty, begins with, and its bytes (RFC 3629). A byte
+ * that begins none is given as it is: 0x80 or more, of one byte. */
+uint32_t str_code_point(struct str text, size_t *ret_bytes);
+/* Whether it is not shown, moves a terminal's cursor, ends a line or turns text around. */
+bool code_point_is_hidden(uint32_t code);
+
 /* A growing buffer in an arena. Zero-initialised but for `arena`. */
 struct strbuf {
     struct arena *arena;
@@ -96,12 +106,26 @@ struct strbuf {
 
 struct strbuf strbuf_new(struct arena *arena, size_t capacity);
 void strbuf_put(struct strbuf *buf, struct str s);
-void strbuf_char(struct strbuf *buf, char c);
 void strbuf_u64(struct strbuf *buf, uint64_t number);
 void strbuf_i64(struct strbuf *buf, int64_t number);
 __attribute__((format(printf, 2, 3))) void strbuf_fmt(struct strbuf *buf, const char *format, ...);
+/* Behind strbuf_reserve: there is no room for `bytes` more. */
+void strbuf_grow(struct strbuf *buf, size_t bytes);
+
 /* Room for `bytes` more, to be written at the end by the caller, who then adds to `len`. */
-char *strbuf_reserve(struct strbuf *buf, size_t bytes);
+static inline char *strbuf_reserve(struct strbuf *buf, size_t bytes)
+{
+    if (!buf->at || bytes > buf->capacity - buf->len)
+        strbuf_grow(buf, bytes);
+    return buf->at + buf->len;
+}
+
+static inline void strbuf_char(struct strbuf *buf, char c)
+{
+    *strbuf_reserve(buf, 1) = c;
+    buf->len++;
+}
+
 /* What was put so far; valid until the next put. A NUL stands behind it. */
 struct str strbuf_str(struct strbuf *buf);
 

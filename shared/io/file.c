@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file.c: whole files, read and replaced. */
 #include "io/file.h"
 
@@ -29,8 +30,8 @@ static void close_fd(const int *fd)
         close(*fd);
 }
 
-static int read_all(int fd, struct arena *arena, const char *name, size_t bytes_max,
-                    size_t guess, struct str *ret_bytes, struct error *err)
+static int read_all(int fd, struct arena *arena, const char *name, size_t bytes_max, size_t guess,
+                    struct str *ret_bytes, struct error *err)
 {
     struct strbuf buf = strbuf_new(arena, guess);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file.h: whole files, read and replaced. */
 #ifndef HERD_IO_FILE_H
 #define HERD_IO_FILE_H

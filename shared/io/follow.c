@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* follow.c: what stat says of a file tells one state of it from the next. */
 #include "io/follow.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* follow.h: files that change while they are used: a certificate and its key, a token that the
  * kubelet rotates, a mounted ConfigMap.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_client.c: the life of a client and of its calls.
  *
  * libcurl must not be entered again from its own callbacks, so sends and cancellations that happen
@@ -27,8 +28,7 @@ static void global_init(void)
 /* libcurl sends a request again, of whatever method, when a reused connection closes before the
  * first byte of an answer. The peer may have acted by then: what is not safe to repeat is not
  * repeated. */
-int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_port,
-                           int own_port)
+int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_port, int own_port)
 {
     struct http_call *call = context;
     long request_bytes = 0;
@@ -54,14 +54,7 @@ static void unlink_call(struct http_call *call)
 {
     struct http_client *client = call->client;
 
-    if (call->previous)
-        call->previous->next = call->next;
-    else
-        client->calls = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
-    call->next = NULL;
-    call->previous = NULL;
+    http_call_unlink(&client->calls, call);
     client->in_flight--;
 }
 
@@ -105,7 +98,7 @@ static void shut_if_dead(const struct http_call *call, int64_t silent_ms)
 
 static void finish(struct http_call *call, CURLcode code)
 {
-    struct http_response response = { .retry_after_ms = -1 };
+    struct http_response response = { .retry_after_ms = -1, .date_ms = -1 };
     long status = 0;
     long request_bytes = 0;
 
@@ -124,7 +117,7 @@ static void finish(struct http_call *call, CURLcode code)
         }
         curl_multi_remove_handle(call->client->multi, call->easy);
     }
-    if (call->state == CALL_REFUSED) {
+    if (call->state == CALL_REJECTED) {
         response.error = call->error;
     } else if (code != CURLE_OK) {
         http_client_blame(call, code, response.sent, &response.error);
@@ -132,6 +125,8 @@ static void finish(struct http_call *call, CURLcode code)
         response.status = (int)status;
         response.body = str_make(call->answer ? call->answer : "", call->answer_len);
         response.retry_after_ms = http_client_retry_after_ms(call);
+        response.date_ms = http_client_date_ms(call);
+        response.date_at_ms = call->date_at_ms;
     }
     response.content_type = str_of(call->content_type);
     unlink_call(call);
@@ -163,7 +158,7 @@ static void free_client(struct http_client *client)
         curl_easy_cleanup(client->spare[--client->spare_count]);
     curl_multi_cleanup(client->multi);
     loop_timer_free(client->timer);
-    loop_timer_free(client->refusals);
+    loop_timer_free(client->rejections);
     mem_free(client->ca);
     mem_free(client->certificate);
     if (client->key)
@@ -209,13 +204,13 @@ void http_client_enter_curl(struct http_client *client, curl_socket_t fd, int ev
     leave(client);
 }
 
-static void end_refused(void *context)
+static void end_rejected(void *context)
 {
     struct http_client *client = context;
 
     client->busy++;
     for (struct http_call *call = client->calls; call && !client->freed;) {
-        if (call->state == CALL_REFUSED) {
+        if (call->state == CALL_REJECTED) {
             finish(call, CURLE_OK);
             call = client->calls; /* on_done may have changed the list */
         } else {
@@ -257,7 +252,7 @@ void http_call_cancel(struct http_call *call)
 {
     struct http_client *client = call->client;
 
-    if (call->state == CALL_REFUSED || call->state == CALL_WAITING) {
+    if (call->state == CALL_REJECTED || call->state == CALL_WAITING) {
         unlink_call(call);
         free_call(call);
         return;
@@ -282,10 +277,7 @@ static struct http_call *new_call(struct http_client *client, const struct http_
     call->on_done = request->on_done;
     call->context = request->context;
     call->heard_ms = loop_now_ms(client->loop);
-    call->next = client->calls;
-    if (call->next)
-        call->next->previous = call;
-    client->calls = call;
+    http_call_link(&client->calls, call);
     client->in_flight++;
     return call;
 }
@@ -295,8 +287,8 @@ struct http_call *http_send(struct http_client *client, const struct http_reques
     struct http_call *call = new_call(client, request);
 
     if (http_client_prepare(call, request, &call->error) != 0) {
-        call->state = CALL_REFUSED;
-        loop_timer_set(client->refusals, 0);
+        call->state = CALL_REJECTED;
+        loop_timer_set(client->rejections, 0);
         return call;
     }
     if (request->silence_ms > 0) {
@@ -337,8 +329,8 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
                                        struct error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    long connections = options->connections_max ? (long)options->connections_max
-                                                : CONNECTIONS_DEFAULT;
+    long connections =
+        options->connections_max ? (long)options->connections_max : CONNECTIONS_DEFAULT;
     const char *agent = options->user_agent ? options->user_agent : "herd/" HERD_VERSION;
     size_t ignored;
 
@@ -352,7 +344,7 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
     client->multi = curl_multi_init();
     if (!client->multi)
         mem_exhausted("HTTP client");
-    client->refusals = loop_timer_create(loop, end_refused, client);
+    client->rejections = loop_timer_create(loop, end_rejected, client);
     client->ca = copy_of(options->ca_pem, &client->ca_len);
     client->certificate = copy_of(options->certificate_pem, &client->certificate_len);
     client->key = copy_of(options->key_pem, &client->key_len);
@@ -382,7 +374,7 @@ void http_client_free(struct http_client *client)
         http_call_cancel(call);
     }
     loop_timer_clear(client->timer);
-    loop_timer_clear(client->refusals);
+    loop_timer_clear(client->rejections);
     if (!client->busy)
         free_client(client);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_client.h: outgoing HTTP on a loop, by libcurl's multi interface.
  *
  * One client is one peer under one identity: its own connection pool, CA and credentials, so that a
@@ -18,8 +19,8 @@ struct http_client_options {
     struct str certificate_pem; /* client certificate and key; "" = none */
     struct str key_pem;
     const char *user_agent;
-    bool insecure;         /* do not verify the peer: only when the user asked by name */
-    bool plain_allowed;    /* http:// as well as https:// */
+    bool insecure;              /* do not verify the peer: only when the user asked by name */
+    bool plain_allowed;         /* http:// as well as https:// */
     struct str tls_server_name; /* check the certificate against this name; "" = the URL's host */
     uint32_t connections_max;   /* 0 = 64 */
     /* The bearer token to send, asked at each request so that a rotated file is seen; may be NULL,
@@ -40,10 +41,12 @@ struct http_header {
 };
 
 struct http_response {
-    int status;             /* 0: no answer, see `error` */
-    struct str body;        /* decoded; "" if it went to on_data */
+    int status;      /* 0: no answer, see `error` */
+    struct str body; /* decoded; "" if it went to on_data */
     struct str content_type;
     int64_t retry_after_ms; /* from now; -1 if not sent or absurd (RFC 9110 10.2.3, both forms) */
+    int64_t date_ms;        /* its Date, wall; -1 if there was none or it is none */
+    int64_t date_at_ms;     /* monotonic: when that came */
     struct error error;     /* code ERROR_NONE when there was an answer, whatever its status */
     bool sent;              /* bytes of the request may have reached the peer: it may have acted */
 };
@@ -53,10 +56,10 @@ struct http_request {
     struct str url;
     const struct http_header *headers; /* beside Authorization and User-Agent */
     uint32_t header_count;
-    struct str body;        /* copied */
-    int64_t connect_ms;     /* 0 = LIMIT_CONNECT_TIME */
-    int64_t timeout_ms;     /* whole request; 0 = LIMIT_ANSWER_TIME; -1 = none (a watch) */
-    int64_t silence_ms;     /* give up after so long without a byte; 0 = never */
+    struct str body;         /* copied */
+    int64_t connect_ms;      /* 0 = LIMIT_CONNECT_TIME */
+    int64_t timeout_ms;      /* whole request; 0 = LIMIT_ANSWER_TIME; -1 = none (a watch) */
+    int64_t silence_ms;      /* give up after so long without a byte; 0 = never */
     size_t answer_bytes_max; /* 0 = LIMIT_ANSWER_BODY */
     /* Asked right before each attempt to send, when the connection stands: a request may have
      * waited long for one. False: nothing is sent, and the call ends with ERROR_CANCELLED. May be

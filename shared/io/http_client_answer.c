@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_client_answer.c: what comes back: bytes, headers, or the reason why nothing did. */
 #include "io/http_client_internal.h"
 
@@ -50,20 +51,21 @@ size_t http_client_on_body(char *at, size_t size, size_t count, void *context)
     return call->state == CALL_AT_WORK ? piece.len : CURL_WRITEFUNC_ERROR;
 }
 
-static void keep_header(struct str line, const char *name, char *into, size_t into_bytes)
+static bool keep_header(struct str line, const char *name, char *into, size_t into_bytes)
 {
     size_t name_len = strlen(name);
 
     if (line.len <= name_len || line.at[name_len] != ':' ||
         strncasecmp(line.at, name, name_len) != 0)
-        return;
+        return false;
 
     struct str value = str_trim(str_slice(line, name_len + 1, line.len));
 
-    if (value.len < into_bytes) {
-        memcpy(into, value.at, value.len);
-        into[value.len] = '\0';
-    }
+    if (value.len >= into_bytes)
+        return false;
+    memcpy(into, value.at, value.len);
+    into[value.len] = '\0';
+    return true;
 }
 
 /* The line that ends the headers. An interim answer (1xx) has one, too. */
@@ -84,10 +86,18 @@ size_t http_client_on_header(char *at, size_t size, size_t count, void *context)
     call->heard_ms = loop_now_ms(call->client->loop);
     keep_header(line, "content-type", call->content_type, sizeof(call->content_type));
     keep_header(line, "retry-after", call->retry_after, sizeof(call->retry_after));
-    keep_header(line, "date", call->date, sizeof(call->date));
+    if (keep_header(line, "date", call->date, sizeof(call->date)))
+        call->date_at_ms = call->heard_ms;
     if (call->on_begin && call->state == CALL_AT_WORK && str_trim(line).len == 0)
         tell_begin(call);
     return line.len;
+}
+
+int64_t http_client_date_ms(const struct http_call *call)
+{
+    time_t date = call->date[0] ? curl_getdate(call->date, NULL) : -1;
+
+    return date < 0 ? -1 : (int64_t)date * 1000;
 }
 
 /* RFC 9110 section 10.2.3: seconds, or a date, which is taken against the peer's own Date. */
@@ -208,11 +218,11 @@ void http_client_blame(const struct http_call *call, CURLcode code, bool sent, s
     else if (code == CURLE_SSL_CONNECT_ERROR || code == CURLE_PEER_FAILED_VERIFICATION ||
              code == CURLE_SSL_CERTPROBLEM || code == CURLE_SSL_CACERT_BADFILE ||
              code == CURLE_SSL_CIPHER || code == CURLE_SSL_ISSUER_ERROR ||
-             /* TLS 1.3: the peer's refusal of our certificate comes as the first read. */
+             /* TLS 1.3: the peer's rejection of our certificate comes as the first read. */
              (code == CURLE_RECV_ERROR && strcasestr(call->error_text, "alert")))
         blame_tls(call, err);
     else if (code == CURLE_UNSUPPORTED_PROTOCOL)
-        error_set(err, ERROR_INVALID, "%s is refused: only https://%s", call->peer,
+        error_set(err, ERROR_INVALID, "%s is rejected: only https://%s", call->peer,
                   call->client->plain_allowed ? " and http:// are allowed" : " is allowed");
     else if (code == CURLE_URL_MALFORMAT || code == CURLE_LOGIN_DENIED)
         error_set(err, ERROR_INVALID, "%s is not an address that can be used: %s", call->peer,

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_client_internal.h: what the files of the HTTP client share. libcurl's types stop here. */
 #ifndef HERD_IO_HTTP_CLIENT_INTERNAL_H
 #define HERD_IO_HTTP_CLIENT_INTERNAL_H
 
+#include "base/linked.h"
 #include "io/http_client.h"
 
 #include <curl/curl.h>
@@ -14,8 +16,8 @@ struct http_client {
     struct loop *loop;
     CURLM *multi;
     struct loop_timer *timer;
-    struct loop_timer *refusals; /* ends the calls in `refused`, from the loop */
-    struct http_call *calls;     /* all that are under way, newest first */
+    struct loop_timer *rejections; /* ends the calls in `rejected`, from the loop */
+    struct http_call *calls;       /* all that are under way, newest first */
     uint32_t in_flight;
     uint64_t opened;
     CURL *spare[SPARE_HANDLES_MAX];
@@ -40,7 +42,7 @@ struct http_client {
 enum call_state {
     CALL_WAITING, /* to be handed to libcurl by settle */
     CALL_AT_WORK,
-    CALL_REFUSED, /* `error` says why; ends without a request */
+    CALL_REJECTED, /* `error` says why; ends without a request */
     CALL_CANCELLED,
 };
 
@@ -58,13 +60,13 @@ struct http_call {
     size_t sent_len;
     struct loop_timer *silence;
     int64_t silence_ms;
-    int64_t heard_ms;     /* when the last byte moved */
-    curl_off_t uploaded;  /* as of the last look */
+    int64_t heard_ms;    /* when the last byte moved */
+    curl_off_t uploaded; /* as of the last look */
     bool fell_silent;
-    bool repeatable;      /* libcurl may send it again on another connection */
+    bool repeatable; /* libcurl may send it again on another connection */
     bool attempted;
     bool repeated;
-    bool kept_back;       /* may_send said no */
+    bool kept_back; /* may_send said no */
     bool consumer_ended;
     bool too_large;
     size_t answer_bytes_max;
@@ -73,6 +75,7 @@ struct http_call {
     size_t answer_capacity;
     char retry_after[64];
     char date[64];
+    int64_t date_at_ms;
     char content_type[256];
     char error_text[CURL_ERROR_SIZE];
     struct error error;
@@ -82,6 +85,7 @@ struct http_call {
     void (*on_done)(void *context, const struct http_response *response);
     void *context;
 };
+LINKED_DEFINE(http_call, struct http_call)
 
 /* http_client_request.c: fill the call's handle from the request. -1: `err` says what is wrong
  * with it. */
@@ -92,6 +96,8 @@ int http_client_prepare(struct http_call *call, const struct http_request *reque
 size_t http_client_on_body(char *at, size_t size, size_t count, void *context);
 size_t http_client_on_header(char *at, size_t size, size_t count, void *context);
 /* From now on; -1 if none was sent or it makes no sense. */
+/* -1: none, or not a date. */
+int64_t http_client_date_ms(const struct http_call *call);
 int64_t http_client_retry_after_ms(const struct http_call *call);
 /* Why the call failed, in one line. */
 void http_client_blame(const struct http_call *call, CURLcode code, bool sent, struct error *err);
@@ -106,7 +112,6 @@ curl_socket_t http_client_on_open(void *context, curlsocktype purpose,
  * that it has ended. */
 void http_client_enter_curl(struct http_client *client, curl_socket_t fd, int events);
 /* libcurl's callback before each attempt to send. */
-int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_port,
-                           int own_port);
+int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_port, int own_port);
 
 #endif

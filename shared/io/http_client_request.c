@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_client_request.c: a request as libcurl's options. What a peer or a file could have put
  * into it (a URL, a token, a header) is checked for bytes that would end a line. */
 #include "io/http_client_internal.h"
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "io/limits.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -52,8 +54,8 @@ static int rename_host(struct http_call *call, CURLU *url, const char *host, con
     struct str header = str_fmt(arena, "Host: %s:%s", host, port);
 
     if (curl_url_set(url, CURLUPART_HOST, name, 0) != CURLUE_OK)
-        return error_set(err, ERROR_INVALID, "TLS server name %.*s is not a host name",
-                         SHOWN_BYTES, name);
+        return error_set(err, ERROR_INVALID, "TLS server name %.*s is not a host name", SHOWN_BYTES,
+                         name);
     call->connect_to = curl_slist_append(call->connect_to, route.at);
     call->headers = curl_slist_append(call->headers, header.at);
     curl_easy_setopt(call->easy, CURLOPT_CONNECT_TO, call->connect_to);
@@ -105,8 +107,7 @@ static int set_url(struct http_call *call, struct str text, struct error *err)
     }
     if (text.len && !has_control(text))
         code = curl_url_set(url, CURLUPART_URL, str_z(arena, text),
-                            CURLU_DISALLOW_USER | CURLU_NON_SUPPORT_SCHEME |
-                                CURLU_PATH_AS_IS);
+                            CURLU_DISALLOW_USER | CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS);
 
     int failed = 0;
 
@@ -190,8 +191,7 @@ static int set_headers(struct http_call *call, const struct http_request *reques
     return 0;
 }
 
-static int set_method(struct http_call *call, const struct http_request *request,
-                      struct error *err)
+static int set_method(struct http_call *call, const struct http_request *request, struct error *err)
 {
     CURL *easy = call->easy;
     const char *method = request->method ? request->method : "GET";
@@ -273,8 +273,8 @@ int http_client_prepare(struct http_call *call, const struct http_request *reque
         return -1;
     set_manners(easy, call->client);
     set_trust(easy, call->client);
-    call->answer_bytes_max = request->answer_bytes_max ? request->answer_bytes_max
-                                                       : LIMIT_ANSWER_BODY;
+    call->answer_bytes_max =
+        request->answer_bytes_max ? request->answer_bytes_max : LIMIT_ANSWER_BODY;
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                      (long)(request->connect_ms ? request->connect_ms : LIMIT_CONNECT_TIME));
     if (timeout_ms > 0)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_client_sockets.c: libcurl's multi interface on a loop: libcurl tells which sockets and which
  * timer it wants, the loop tells libcurl when they are ready. */
 #include "io/http_client_internal.h"
@@ -23,8 +24,8 @@ static void watch_ready(void *context, int events)
     const struct socket_watch *socket = context;
 
     http_client_enter_curl(socket->client, socket->fd,
-               ((events & LOOP_READ) ? CURL_CSELECT_IN : 0) |
-                   ((events & LOOP_WRITE) ? CURL_CSELECT_OUT : 0));
+                           ((events & LOOP_READ) ? CURL_CSELECT_IN : 0) |
+                               ((events & LOOP_WRITE) ? CURL_CSELECT_OUT : 0));
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *client_context,

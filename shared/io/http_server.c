@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_server.c: a server's life: listen, serve, drain, end. */
 #include "io/http_server_internal.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
-#include "base/plant.h"
+#include "io/limits.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -34,21 +34,21 @@ static int listen_failed(const struct http_server_options *options, int number, 
     const char *address = options->address && options->address[0] ? options->address : "*";
     bool six = strchr(address, ':') != NULL;
     const char *reason = strerror(number);
-    const char *way_out = "choose another --listen";
+    const char *remedy = "choose another --listen";
 
     if (number == EADDRINUSE) {
         reason = "address in use";
-        way_out = "choose another --listen or stop what uses it";
+        remedy = "choose another --listen or stop what uses it";
     } else if (number == EACCES) {
         reason = "permission denied";
-        way_out = "ports below 1024 need rights; choose a higher one";
+        remedy = "ports below 1024 need rights; choose a higher one";
     } else if (number == EADDRNOTAVAIL) {
         reason = "this machine has no such address";
     } else if (number == EINVAL) {
         reason = "not a numeric address";
     }
     return error_set(err, ERROR_CONNECT, "cannot listen on %s%.64s%s:%u: %s; %s", six ? "[" : "",
-                     address, six ? "]" : "", options->port, reason, way_out);
+                     address, six ? "]" : "", options->port, reason, remedy);
 }
 
 /* -1 and errno. */
@@ -116,12 +116,14 @@ static struct http_server_options with_defaults(const struct http_server_options
         all.connections_max = LIMIT_CONNECTIONS;
     if (!all.connections_per_address_max)
         all.connections_per_address_max = LIMIT_CONNECTIONS_PER_ADDRESS;
+    if (!all.handshakes_per_address_max)
+        all.handshakes_per_address_max = LIMIT_HANDSHAKES_PER_ADDRESS;
     if (!all.handshake_ms)
         all.handshake_ms = LIMIT_HANDSHAKE_TIME;
     if (!all.request_ms)
         all.request_ms = LIMIT_REQUEST_TIME;
     if (!all.idle_ms)
-        all.idle_ms = PLANTED(IDLE_SHORT) ? LIMIT_IDLE_TIME / 2 : LIMIT_IDLE_TIME;
+        all.idle_ms = LIMIT_IDLE_TIME;
     if (!all.bodies_max)
         all.bodies_max = LIMIT_REVIEW_BODIES_ALL;
     if (!all.arena_budget)
@@ -138,14 +140,14 @@ static void keep_quiet(void *context, const char *format, va_list args)
 static struct MHD_Daemon *start_daemon(struct http_server *server)
 {
     const struct http_server_options *options = &server->options;
-    unsigned flags = MHD_USE_ITC;
+    /* Not epoll: with it libmicrohttpd 0.9.75 goes round and round while a TLS handshake waits for
+     * its client (integration/hostile: clients that stop within a handshake). */
+    unsigned flags = MHD_USE_ITC | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL;
     struct MHD_OptionItem items[8];
     size_t count = 0;
 
-    if (options->event_threads)
-        flags |= MHD_USE_EPOLL_INTERNAL_THREAD;
-    else
-        flags |= MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL;
+    if (!options->event_threads)
+        flags |= MHD_USE_THREAD_PER_CONNECTION;
     if (options->event_threads > 1)
         items[count++] = (struct MHD_OptionItem){ MHD_OPTION_THREAD_POOL_SIZE,
                                                   (intptr_t)options->event_threads, NULL };
@@ -153,22 +155,19 @@ static struct MHD_Daemon *start_daemon(struct http_server *server)
         flags |= MHD_USE_TLS;
         items[count++] = http_server_certificate_option();
         items[count++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
-                                                  (void *)(uintptr_t)http_server_priorities };
-        if (server->client_ca)
-            items[count++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_TRUST, 0,
-                                                      server->client_ca };
+                                                  (void *)(uintptr_t)http_server_priorities() };
     }
     items[count] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
     return MHD_start_daemon(
-        flags, 0, NULL, NULL, http_server_on_request, server, MHD_OPTION_EXTERNAL_LOGGER,
-        keep_quiet, NULL, MHD_OPTION_LISTEN_SOCKET, server->listen_fd, MHD_OPTION_NOTIFY_CONNECTION,
-        http_server_on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, http_server_on_completed,
-        server, MHD_OPTION_UNESCAPE_CALLBACK, http_server_keep_raw, NULL,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections_max,
+        flags, 0, options->tls ? http_server_on_accept : NULL, server, http_server_on_request,
+        server, MHD_OPTION_EXTERNAL_LOGGER, keep_quiet, NULL, MHD_OPTION_LISTEN_SOCKET,
+        server->listen_fd, MHD_OPTION_NOTIFY_CONNECTION, http_server_on_connection, server,
+        MHD_OPTION_NOTIFY_COMPLETED, http_server_on_completed, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        http_server_keep_raw, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections_max,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)options->connections_per_address_max,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-        MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
+        (size_t)STACK_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, items,
+        MHD_OPTION_END);
 }
 
 static void init_locks(struct http_server *server)
@@ -182,26 +181,18 @@ static void init_locks(struct http_server *server)
     pthread_condattr_destroy(&attributes);
 }
 
-struct http_server *http_server_create(const struct http_server_options *options,
-                                       struct error *err)
+struct http_server *http_server_create(const struct http_server_options *options, struct error *err)
 {
     AUTO(http_server_free) struct http_server *server = mem_new(struct http_server);
-    struct tls_facts facts;
 
     server->options = with_defaults(options);
     server->listen_fd = -1;
     init_locks(server);
+    if (options->tls)
+        server->handshake_rate = handshake_rate_create(server->options.handshakes_per_address_max,
+                                                       LIMIT_HANDSHAKE_ADDRESSES);
     if (http_server_tls_begin(server, err) != 0)
         return NULL;
-    if (options->client_ca_pem.len) {
-        AUTO(arena_free) struct arena *arena = arena_create(0);
-
-        if (tls_inspect(arena, options->client_ca_pem, &facts, err) != 0) {
-            error_wrap(err, "CA of client certificates");
-            return NULL;
-        }
-        server->client_ca = mem_copy(options->client_ca_pem.at, options->client_ca_pem.len);
-    }
     server->listen_fd = open_listener(options);
     if (server->listen_fd < 0) {
         listen_failed(options, errno, err);
@@ -258,7 +249,7 @@ void http_server_free(struct http_server *server)
         arena_free(server->spare[--server->spare_count]);
     pthread_cond_destroy(&server->changed);
     pthread_mutex_destroy(&server->lock);
-    mem_free(server->client_ca);
+    handshake_rate_free(server->handshake_rate);
     mem_free(server);
 }
 

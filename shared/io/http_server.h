@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_server.h: incoming HTTP and HTTPS, by libmicrohttpd.
  *
  * A server is a table of routes. A handler gets one complete request with an arena of its own and
  * answers it once: from memory, or as a stream. Bounds are absolute: the time from first byte to
  * last, the handshake, the size of headers, of one body and of all bodies together.
- * Repeated Content-Length, Host and Transfer-Encoding are refused. */
+ * Repeated Content-Length, Host and Transfer-Encoding are rejected. */
 #ifndef HERD_IO_HTTP_SERVER_H
 #define HERD_IO_HTTP_SERVER_H
 
@@ -23,9 +24,9 @@ struct http_exchange_view {
     struct str query; /* raw, without '?' */
     struct str body;
     struct str content_type;
-    struct str peer;             /* numeric address */
-    struct str client_name;      /* CN of a verified client certificate; "" if none */
-    struct str client_groups;    /* its O values, '\n' between them */
+    struct str peer;          /* numeric address */
+    struct str client_name;   /* CN of a verified client certificate; "" if none */
+    struct str client_groups; /* its O values, '\n' between them */
     struct arena *arena;
     const struct http_route *route;
 };
@@ -33,7 +34,7 @@ struct http_exchange_view {
 struct http_route {
     const char *method; /* "" = any; "GET" takes HEAD too */
     const char *path;   /* exact, or a prefix if it ends in "/" + "*" */
-    size_t body_max;    /* 0: a body is refused */
+    size_t body_max;    /* 0: a body is rejected */
     void (*handle)(struct http_exchange *exchange, void *context);
     const char *label; /* for metrics and logs */
 };
@@ -41,8 +42,9 @@ struct http_route {
 struct http_server_options {
     const char *address; /* numeric, "" = all */
     uint16_t port;       /* 0 = any free one; see http_server_port */
-    struct tls_source *tls;       /* NULL = plain HTTP */
-    struct str client_ca_pem;     /* ask for client certificates of this CA; "" = do not */
+    /* NULL = plain HTTP. With client CAs in it, clients without a certificate of one of them are
+     * rejected (403), or, with client_certificate_optional, nameless. */
+    struct tls_source *tls;
     bool client_certificate_optional;
     const struct http_route *routes; /* first match counts */
     uint32_t route_count;
@@ -52,13 +54,16 @@ struct http_server_options {
     uint32_t event_threads;
     uint32_t connections_max;             /* 0 = LIMIT_CONNECTIONS */
     uint32_t connections_per_address_max; /* 0 = LIMIT_CONNECTIONS_PER_ADDRESS */
-    int64_t handshake_ms;                 /* 0 = LIMIT_HANDSHAKE_TIME */
+    /* Over TLS: in a second, of one client address (see io/handshake_rate.h). What is over it is
+     * closed before it costs cryptography. 0 = LIMIT_HANDSHAKES_PER_ADDRESS. */
+    uint32_t handshakes_per_address_max;
+    int64_t handshake_ms; /* 0 = LIMIT_HANDSHAKE_TIME */
     /* From a request's first byte to the last of its answer: 0 = LIMIT_REQUEST_TIME. -1: none
      * for the answer (handlers that wait), and LIMIT_ANSWER_TIME for the request. Streams are
      * exempt once they began. */
     int64_t request_ms;
-    int64_t idle_ms;                      /* 0 = LIMIT_IDLE_TIME */
-    size_t bodies_max;                    /* 0 = LIMIT_REVIEW_BODIES_ALL */
+    int64_t idle_ms;     /* 0 = LIMIT_IDLE_TIME */
+    size_t bodies_max;   /* 0 = LIMIT_REVIEW_BODIES_ALL */
     size_t arena_budget; /* of one request, beside 4 x its body; 0 = LIMIT_REVIEW_ARENA */
     /* Called when an exchange ended, from its thread; for metrics and access logs. May be NULL.
      * The view has no arena or body any more, and no route if no handler was asked. */
@@ -76,6 +81,16 @@ AUTO_DEFINE(http_server_free, struct http_server *)
 uint16_t http_server_port(const struct http_server *server);
 uint32_t http_server_connections(const struct http_server *server);
 uint32_t http_server_in_flight(const struct http_server *server);
+
+/* What became of TLS handshakes since the start. */
+struct http_handshakes {
+    uint64_t completed;
+    uint64_t failed;       /* begun: the client gave up, was too slow, or offers nothing of ours */
+    uint64_t limited;      /* closed before they began: over handshakes_per_address_max */
+    char limited_peer[48]; /* numeric address of the last of those; "" if there was none */
+};
+
+void http_server_handshakes(struct http_server *server, struct http_handshakes *ret_handshakes);
 /* From now on answers carry "Connection: close", so that peers move to another replica. */
 void http_server_lame_duck(struct http_server *server);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_server_answer.c: what a handler sees and what it answers. */
 #include "io/http_server_internal.h"
 
@@ -200,9 +201,8 @@ enum MHD_Result http_server_send(struct http_exchange *exchange)
         response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, on_stream,
                                                      exchange, NULL);
     else
-        response = MHD_create_response_from_buffer(exchange->answer.len,
-                                                   (void *)(uintptr_t)exchange->answer.at,
-                                                   MHD_RESPMEM_MUST_COPY);
+        response = MHD_create_response_from_buffer(
+            exchange->answer.len, (void *)(uintptr_t)exchange->answer.at, MHD_RESPMEM_MUST_COPY);
     if (!response)
         return MHD_NO;
     if (exchange->content_type)
@@ -213,7 +213,7 @@ enum MHD_Result http_server_send(struct http_exchange *exchange)
     return queue(exchange, response, false);
 }
 
-enum MHD_Result http_server_refuse(struct http_exchange *exchange, int status, const char *text,
+enum MHD_Result http_server_reject(struct http_exchange *exchange, int status, const char *text,
                                    const char *allow, const char *retry_after, bool closes)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_server_bounds.c: the absolute times of a connection.
  *
  * libmicrohttpd's own timeout counts inactivity only, so one byte a second keeps a connection
@@ -11,9 +12,8 @@
  * which ends too. */
 #include "io/http_server_internal.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
-#include "base/plant.h"
+#include "io/limits.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -49,27 +49,64 @@ void http_server_phase(struct connection *connection, enum phase phase)
     atomic_store(&connection->phase, phase);
 }
 
-static void set_peer(struct connection *connection)
+void http_server_handshake_done(struct connection *connection)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection->mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *address = info ? info->client_addr : NULL;
+    struct http_server *server = connection->server;
 
+    pthread_mutex_lock(&server->lock);
+    server->handshakes.completed++;
+    pthread_mutex_unlock(&server->lock);
+    http_server_phase(connection, PHASE_IDLE);
+}
+
+void http_server_handshakes(struct http_server *server, struct http_handshakes *ret_handshakes)
+{
+    pthread_mutex_lock(&server->lock);
+    *ret_handshakes = server->handshakes;
+    pthread_mutex_unlock(&server->lock);
+}
+
+static void write_address(const struct sockaddr *address, char into[INET6_ADDRSTRLEN])
+{
     if (address && address->sa_family == AF_INET) {
         struct sockaddr_in four;
 
         memcpy(&four, address, sizeof(four));
-        inet_ntop(AF_INET, &four.sin_addr, connection->peer, sizeof(connection->peer));
+        inet_ntop(AF_INET, &four.sin_addr, into, INET6_ADDRSTRLEN);
     } else if (address && address->sa_family == AF_INET6) {
         struct sockaddr_in6 six;
 
         memcpy(&six, address, sizeof(six));
         if (IN6_IS_ADDR_V4MAPPED(&six.sin6_addr))
-            inet_ntop(AF_INET, &six.sin6_addr.s6_addr[12], connection->peer,
-                      sizeof(connection->peer));
+            inet_ntop(AF_INET, &six.sin6_addr.s6_addr[12], into, INET6_ADDRSTRLEN);
         else
-            inet_ntop(AF_INET6, &six.sin6_addr, connection->peer, sizeof(connection->peer));
+            inet_ntop(AF_INET6, &six.sin6_addr, into, INET6_ADDRSTRLEN);
     }
+}
+
+enum MHD_Result http_server_on_accept(void *context, const struct sockaddr *address, socklen_t len)
+{
+    struct http_server *server = context;
+    uint64_t key = handshake_rate_key(address);
+    bool allows;
+
+    (void)len;
+    pthread_mutex_lock(&server->lock);
+    allows = handshake_rate_allows(server->handshake_rate, key, http_server_now_ms());
+    if (!allows) {
+        server->handshakes.limited++;
+        write_address(address, server->handshakes.limited_peer);
+    }
+    pthread_mutex_unlock(&server->lock);
+    return allows ? MHD_YES : MHD_NO;
+}
+
+static void set_peer(struct connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection->mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+    write_address(info ? info->client_addr : NULL, connection->peer);
 }
 
 static void set_socket(const struct connection *connection)
@@ -104,10 +141,7 @@ static void add_connection(struct http_server *server, struct MHD_Connection *mh
     atomic_fetch_add(&server->connection_count, 1);
 
     pthread_mutex_lock(&server->lock);
-    connection->next = server->connections;
-    if (connection->next)
-        connection->next->previous = connection;
-    server->connections = connection;
+    connection_link(&server->connections, connection);
     pthread_cond_broadcast(&server->changed);
     pthread_mutex_unlock(&server->lock);
 }
@@ -115,12 +149,9 @@ static void add_connection(struct http_server *server, struct MHD_Connection *mh
 static void remove_connection(struct http_server *server, struct connection *connection)
 {
     pthread_mutex_lock(&server->lock);
-    if (connection->previous)
-        connection->previous->next = connection->next;
-    else
-        server->connections = connection->next;
-    if (connection->next)
-        connection->next->previous = connection->previous;
+    connection_unlink(&server->connections, connection);
+    if (atomic_load(&connection->phase) == PHASE_HANDSHAKE)
+        server->handshakes.failed++;
     pthread_mutex_unlock(&server->lock);
     atomic_fetch_sub(&server->connection_count, 1);
     http_server_tls_release(connection);
@@ -176,8 +207,6 @@ static bool is_over(struct connection *connection, int64_t now_ms)
         connection->has_baseline = false;
         connection->begun_ms = 0;
     }
-    if (PLANTED(DRIPS_LIVE) && phase != PHASE_IDLE)
-        return false;
     if (phase == PHASE_HANDSHAKE)
         return now_ms - since_ms >= options->handshake_ms;
     if (phase == PHASE_STREAMING)

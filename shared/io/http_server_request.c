@@ -1,13 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_server_request.c: from a request's headers to its handler.
  *
  * libmicrohttpd calls once when the headers are there, then for each piece of the body, then
- * once more. Whatever can be refused is refused at the first call, before a byte of the body is
+ * once more. Whatever can be rejected is rejected at the first call, before a byte of the body is
  * read. */
 #include "io/http_server_internal.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
-#include "base/plant.h"
+#include "io/limits.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -73,7 +73,7 @@ static const char *fault_of_head(const struct head *head)
         return "more than one Content-Length header\n";
     if (head->encodings > 1)
         return "more than one Transfer-Encoding header\n";
-    if (head->lengths && head->encodings && !PLANTED(TWO_LENGTHS))
+    if (head->lengths && head->encodings)
         return "both Content-Length and Transfer-Encoding\n";
     if (head->encodings && !head->is_chunked)
         return "a Transfer-Encoding other than chunked\n";
@@ -191,15 +191,16 @@ static bool admit_client(struct http_exchange *exchange)
     struct connection *connection = exchange->connection;
     const struct http_server_options *options = &connection->server->options;
 
-    if (!options->client_ca_pem.len)
+    if (!http_server_tls_asks(connection))
         return true;
-    if (!connection->identity_known)
-        http_server_tls_identify(connection);
+
+    enum identity identity = http_server_tls_identity(connection);
+
     if (connection->client_name) {
         exchange->view.client_name = str_of(connection->client_name);
         exchange->view.client_groups = str_of(connection->client_groups);
     }
-    return connection->client_name || options->client_certificate_optional;
+    return identity == IDENTITY_VERIFIED || options->client_certificate_optional;
 }
 
 static enum MHD_Result on_headers(struct http_exchange *exchange, const char *url)
@@ -214,33 +215,36 @@ static enum MHD_Result on_headers(struct http_exchange *exchange, const char *ur
     const char *fault = fault_of_head(&head);
 
     if (fault)
-        return http_server_refuse(exchange, 400, fault, NULL, NULL, true);
+        return http_server_reject(exchange, 400, fault, NULL, NULL, true);
     if (head.bytes + strlen(url) > LIMIT_REQUEST_HEADERS)
-        return http_server_refuse(exchange, 431, "the request's headers are too large\n", NULL,
+        return http_server_reject(exchange, 431, "the request's headers are too large\n", NULL,
                                   NULL, true);
     if (!take_path(exchange, url))
-        return http_server_refuse(exchange, 400, "the path is malformed\n", NULL, NULL, true);
+        return http_server_reject(exchange, 400, "the path is malformed\n", NULL, NULL, true);
     if (!admit_client(exchange))
-        return http_server_refuse(exchange, 401,
-                                  connection->identity_refused
-                                      ? "the client certificate is not one of this server's CA\n"
-                                      : "a client certificate is needed\n",
+        return http_server_reject(exchange, 403,
+                                  connection->identity == IDENTITY_REJECTED
+                                      ? "the client certificate is not valid here: it must be for "
+                                        "client authentication, in its dates, and of a CA in this "
+                                        "server's --client-ca-file\n"
+                                      : "client certificate required: present one that a CA in "
+                                        "this server's --client-ca-file signed\n",
                                   NULL, NULL, true);
 
     const struct http_route *route = find_route(options, &exchange->view, allow, sizeof(allow));
 
     exchange->view.route = route;
     if (!route && allow[0])
-        return http_server_refuse(exchange, 405, "the method is not allowed here\n", allow, NULL,
+        return http_server_reject(exchange, 405, "the method is not allowed here\n", allow, NULL,
                                   false);
     if (!route)
-        return http_server_refuse(exchange, 404, "there is nothing at this path\n", NULL, NULL,
+        return http_server_reject(exchange, 404, "there is nothing at this path\n", NULL, NULL,
                                   false);
     if (head.length > route->body_max || (head.is_chunked && route->body_max == 0))
-        return http_server_refuse(exchange, 413, "the request's body is too large\n", NULL, NULL,
+        return http_server_reject(exchange, 413, "the request's body is too large\n", NULL, NULL,
                                   true);
     if (head.length && !make_room(exchange, (size_t)head.length))
-        return http_server_refuse(exchange, 503, "too many requests are being read\n", NULL, "1",
+        return http_server_reject(exchange, 503, "too many requests are being read\n", NULL, "1",
                                   true);
     return MHD_YES;
 }
@@ -395,10 +399,10 @@ static enum MHD_Result on_complete_request(struct http_exchange *exchange)
     size_t bytes = arena_charge(exchange);
 
     if (exchange->overrun)
-        return http_server_refuse(exchange, 413, "the request's body is too large\n", NULL, NULL,
+        return http_server_reject(exchange, 413, "the request's body is too large\n", NULL, NULL,
                                   true);
     if (exchange->no_memory || !charge(&server->arena_bytes, bytes, LIMIT_REVIEW_ARENAS_ALL))
-        return http_server_refuse(exchange, 503, "too many requests are being worked on\n", NULL,
+        return http_server_reject(exchange, 503, "too many requests are being worked on\n", NULL,
                                   "1", false);
     if (exchange->body)
         exchange->body[exchange->body_len] = '\0';
@@ -412,14 +416,14 @@ static enum MHD_Result on_complete_request(struct http_exchange *exchange)
     atomic_fetch_add(&server->arena_bytes, exchange->arena_charged);
     atomic_fetch_sub(&server->arena_bytes, bytes);
     if (failed)
-        return http_server_refuse(exchange, 500,
-                                  "the request needs more memory than one request may have\n",
-                                  NULL, NULL, false);
+        return http_server_reject(exchange, 500,
+                                  "the request needs more memory than one request may have\n", NULL,
+                                  NULL, false);
     /* libmicrohttpd closes a connection whose handler says no. */
     if (exchange->drops)
         return MHD_NO;
     if (!exchange->answered)
-        return http_server_refuse(exchange, 500, "the request was not answered\n", NULL, NULL,
+        return http_server_reject(exchange, 500, "the request was not answered\n", NULL, NULL,
                                   false);
     return send_and_give_back(exchange);
 }
@@ -433,8 +437,8 @@ static struct connection *connection_of(struct MHD_Connection *mhd)
 }
 
 enum MHD_Result http_server_on_request(void *context, struct MHD_Connection *mhd, const char *url,
-                                       const char *method, const char *version,
-                                       const char *upload, size_t *upload_len, void **held)
+                                       const char *method, const char *version, const char *upload,
+                                       size_t *upload_len, void **held)
 {
     struct http_exchange *exchange = *held;
 
@@ -447,7 +451,7 @@ enum MHD_Result http_server_on_request(void *context, struct MHD_Connection *mhd
     }
     if (*upload_len)
         return on_piece(exchange, upload, upload_len);
-    /* After a refusal at the headers this is called again with nothing. */
+    /* After a rejection at the headers this is called again with nothing. */
     return exchange->status ? MHD_YES : on_complete_request(exchange);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.c: a line is built on the stack and written at once. */
 #include "io/log.h"
 
@@ -79,59 +80,49 @@ static void put(struct line *line, struct str s)
     line->len += s.len;
 }
 
-/* Bytes of the UTF-8 sequence at `at`, or 0 if it is none (RFC 3629 section 4). */
-static size_t utf8_length(const unsigned char *at, size_t left)
+/* JSON has UTF-16's units: two of them beyond the first plane. */
+static void put_escape(struct line *line, uint32_t code)
 {
-    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3
-                  : at[0] < 0xf5 ? 4 : 0;
+    char text[16];
+    int len = code < 0x10000 ? snprintf(text, sizeof(text), "\\u%04x", code)
+                             : snprintf(text, sizeof(text), "\\u%04x\\u%04x",
+                                        0xd800 + ((code - 0x10000) >> 10),
+                                        0xdc00 + ((code - 0x10000) & 0x3ff));
 
-    if (length == 0 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
-        (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
-        return 0;
-    return length;
+    put(line, str_make(text, (size_t)len));
 }
 
-/* Control characters, C1 ones too, would let foreign text steer a terminal or forge a line. */
-static bool is_control(const unsigned char *at, size_t length)
+static void put_character(struct line *line, uint32_t code, struct str bytes)
 {
-    return at[0] < 0x20 || at[0] == 0x7f || (length == 2 && at[0] == 0xc2 && at[1] < 0xa0);
+    if (code == '\n' || code == '\t' || code == '\r')
+        put(line, code == '\n' ? STR("\\n") : code == '\t' ? STR("\\t") : STR("\\r"));
+    else if (bytes.len == 1 && code >= 0x80)
+        put_escape(line, 0xfffd);
+    else if (code_point_is_hidden(code))
+        put_escape(line, code);
+    else {
+        if (code == '"' || code == '\\')
+            put(line, STR("\\"));
+        put(line, bytes);
+    }
 }
 
-/* As the inside of a JSON string, which serves as the inside of a quoted text too. */
+/* As the inside of a JSON string, which serves as the inside of a quoted text too. What would steer
+ * a terminal, forge a line or show text in another order is escaped. */
 static void put_escaped(struct line *line, struct str s)
 {
+    enum { ESCAPE_BYTES = sizeof("\\uffff\\uffff") };
     size_t start = line->len;
+    size_t bytes;
 
-    for (size_t i = 0; i < s.len;) {
-        const unsigned char *at = (const unsigned char *)s.at + i;
-        size_t length = utf8_length(at, s.len - i);
-        char escape[8];
+    for (size_t i = 0; i < s.len; i += bytes) {
+        uint32_t code = str_code_point(str_slice(s, i, s.len), &bytes);
 
-        if (line->len - start >= VALUE_MAX_BYTES || room(line) < sizeof(escape)) {
+        if (line->len - start >= VALUE_MAX_BYTES || room(line) < ESCAPE_BYTES) {
             put(line, STR("..."));
             return;
         }
-        if (length == 0) {
-            put(line, STR("\\ufffd"));
-        } else if (is_control(at, length)) {
-            unsigned code = length == 2 ? at[1] : at[0];
-
-            if (code == '\n' || code == '\t' || code == '\r')
-                put(line, code == '\n' ? STR("\\n") : code == '\t' ? STR("\\t") : STR("\\r"));
-            else
-                put(line, str_make(escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x",
-                                                            code)));
-        } else {
-            if (at[0] == '"' || at[0] == '\\')
-                put(line, STR("\\"));
-            put(line, str_make(s.at + i, length));
-        }
-        i += length ? length : 1;
+        put_character(line, code, str_slice(s, i, i + bytes));
     }
 }
 

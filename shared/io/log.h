@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.h: a line for each thing that happened: a constant message and key=value pairs.
  *
  *     log_info(log, "stack reconciled", LOG_STR("stack", key), LOG_INT("releases", n));

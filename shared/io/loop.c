@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loop.c: epoll, a heap of timers, and an eventfd that other threads ring.
  *
  * One turn: wait, take the time, run what is ready, run what was posted, fire what is due. After a
@@ -416,7 +417,7 @@ static void turn(struct loop *loop)
 
 void loop_run(struct loop *loop)
 {
-    /* A stop that came before counts; it is used up on the way out. */
+    /* A stop that came before counts; it is used up on the remedy. */
     while (!atomic_load(&loop->stop))
         turn(loop);
     atomic_store(&loop->stop, false);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loop.h: one thread, one epoll: timers, descriptors and messages from other threads.
  *
  * Everything but loop_post and loop_stop is called from the loop's own thread. Callbacks never
@@ -33,8 +34,7 @@ int64_t loop_now_ms(const struct loop *loop);
 const struct clock *loop_clock(const struct loop *loop);
 
 /* A timer that is not set. `fire` runs once for each time it was set. */
-struct loop_timer *loop_timer_create(struct loop *loop, void (*fire)(void *context),
-                                     void *context);
+struct loop_timer *loop_timer_create(struct loop *loop, void (*fire)(void *context), void *context);
 void loop_timer_free(struct loop_timer *timer);
 AUTO_DEFINE(loop_timer_free, struct loop_timer *)
 /* At loop_now_ms() + delay_ms; setting again moves it. */

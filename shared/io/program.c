@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program.c: the beginning that all programs share. */
 #include "io/program.h"
 
@@ -55,7 +56,7 @@ static void print_commands(const struct program_set *set, struct arena *arena)
     print(&out);
 }
 
-static int refuse_word(const struct program_set *set, struct str word, struct arena *arena)
+static int reject_word(const struct program_set *set, struct str word, struct arena *arena)
 {
     struct str_nearest nearest = { .name = word };
     struct strbuf words = strbuf_new(arena, 64);
@@ -73,9 +74,9 @@ static int refuse_word(const struct program_set *set, struct str word, struct ar
         error_set(&err, ERROR_BAD_REQUEST, "there is no command '%.*s'; did you mean %.*s?",
                   STR_ARG(word), STR_ARG(nearest.found));
     else
-        error_set(&err, ERROR_BAD_REQUEST, "there is no command '%.*s'; write %.*s",
-                  STR_ARG(word), STR_ARG(strbuf_str(&words)));
-    return program_refuse(&program, &err);
+        error_set(&err, ERROR_BAD_REQUEST, "there is no command '%.*s'; write %.*s", STR_ARG(word),
+                  STR_ARG(strbuf_str(&words)));
+    return program_reject(&program, &err);
 }
 
 int program_dispatch(const struct program_set *set, int argc, char **argv)
@@ -94,7 +95,7 @@ int program_dispatch(const struct program_set *set, int argc, char **argv)
         printf("%s %s\n", set->name, set->version);
         return PROGRAM_OK;
     }
-    return refuse_word(set, word, arena);
+    return reject_word(set, word, arena);
 }
 
 int program_parse(const struct program *program, int argc, char **argv, struct arena *arena,
@@ -104,7 +105,7 @@ int program_parse(const struct program *program, int argc, char **argv, struct a
 
     if (flags_parse(program->flags, program->flag_count, argc, argv, environment, arena, ret_values,
                     &err) < 0)
-        return program_refuse(program, &err);
+        return program_reject(program, &err);
     if (ret_values->help) {
         print_help(program, arena);
         return PROGRAM_OK;
@@ -112,7 +113,7 @@ int program_parse(const struct program *program, int argc, char **argv, struct a
     return PROGRAM_GO_ON;
 }
 
-int program_refuse(const struct program *program, const struct error *err)
+int program_reject(const struct program *program, const struct error *err)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct str shown = str_shown(arena, str_of(err->text), sizeof(err->text));

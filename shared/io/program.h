@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program.h: what every program of Herd begins with: flags, --help, the log, exit codes. */
 #ifndef HERD_IO_PROGRAM_H
 #define HERD_IO_PROGRAM_H
@@ -14,8 +15,8 @@ enum program_exit {
 };
 
 struct program {
-    const char *name;     /* "herd-webhook serve" */
-    const char *summary;  /* one paragraph for --help */
+    const char *name;    /* "herd-webhook serve" */
+    const char *summary; /* one paragraph for --help */
     const struct flag_row *flags;
     uint32_t flag_count;
     const char *words; /* behind the flags in the usage line: "FILE..."; NULL if it takes none */
@@ -47,7 +48,7 @@ int program_parse(const struct program *program, int argc, char **argv, struct a
                   struct flag_values *ret_values);
 
 /* Say what cannot be used and give PROGRAM_USAGE; for after the flags were parsed. */
-int program_refuse(const struct program *program, const struct error *err);
+int program_reject(const struct program *program, const struct error *err);
 
 /* A log to standard error as the flags "log-level" and "log-format" say, if there are such. */
 struct log *program_log(const struct program *program, const struct flag_values *values);

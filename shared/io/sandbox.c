@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox.c: the table as filters, by libseccomp.
  *
- * Two of them, for the kernel tells of what a filter refuses by a mark of the whole filter. The
+ * Two of them, for the kernel tells of what a filter rejects by a mark of the whole filter. The
  * first answers for calls that are said to be absent, often and as it should be, and tells of
  * nothing; the second has the table, and tells. Of two answers to one call the stricter counts. */
 #include "io/sandbox.h"
@@ -57,7 +58,7 @@ static int load_filter(const struct sandbox_call *calls, uint32_t count, bool ab
     failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
     if (failed)
         return sandbox_failed(err, "a filter for all threads at once", failed);
-    /* Kernels before 4.14 tell of nothing; they refuse all the same. */
+    /* Kernels before 4.14 tell of nothing; they reject all the same. */
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, !absent);
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, BINARY_TREE);
     for (uint32_t i = 0; i < count; i++) {

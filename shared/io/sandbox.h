@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox.h: from here on the process makes the system calls of a table and no others; seccomp(2).
  *
  * What the table lacks answers EPERM and does nothing else: a call that a newer library makes goes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signal.c: signals by signalfd(2): no handler ever runs in the middle of anything. */
 #include "io/signal.h"
 
@@ -60,8 +61,7 @@ static void readable(void *context, int events)
 }
 
 struct signal_watch *signal_watch_create(struct loop *loop,
-                                         void (*taken)(void *context, int number),
-                                         void *context)
+                                         void (*taken)(void *context, int number), void *context)
 {
     struct signal_watch *watch = mem_new(struct signal_watch);
     sigset_t set = taken_signals();

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signal.h: signals as loop events. */
 #ifndef HERD_IO_SIGNAL_H
 #define HERD_IO_SIGNAL_H
@@ -14,8 +15,7 @@ int signal_wait(void);
 struct signal_watch;
 /* `taken(context, number)` in the loop for each SIGTERM, SIGINT or SIGHUP. */
 struct signal_watch *signal_watch_create(struct loop *loop,
-                                         void (*taken)(void *context, int number),
-                                         void *context);
+                                         void (*taken)(void *context, int number), void *context);
 void signal_watch_free(struct signal_watch *watch);
 AUTO_DEFINE(signal_watch_free, struct signal_watch *)
 

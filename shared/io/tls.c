@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tls.c: certificates and keys as facts. */
 #include "io/tls_internal.h"
 
@@ -135,8 +136,7 @@ struct tls_facts tls_facts_of(struct arena *arena, X509 *certificate)
     };
 }
 
-int tls_inspect(struct arena *arena, struct str pem, struct tls_facts *ret_facts,
-                struct error *err)
+int tls_inspect(struct arena *arena, struct str pem, struct tls_facts *ret_facts, struct error *err)
 {
     AUTO(X509_free) X509 *certificate = tls_parse_certificate(pem, err);
 

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tls.h: certificates: read, check, watch and issue them (OpenSSL); serve them (GnuTLS, which is
  * what libmicrohttpd's TLS is).
  *
  * A tls_source is the certificate a server shows. It follows two files (the kubelet swaps them
  * by a link), takes a new pair only when it is whole (parses, key and certificate match, not
- * expired), and otherwise keeps the last good one and says why. */
+ * expired), and otherwise keeps the last good one and says why. It follows a third file in the same
+ * way, if there is one: the CAs whose clients the server believes. */
 #ifndef HERD_IO_TLS_H
 #define HERD_IO_TLS_H
 
@@ -13,13 +15,15 @@
 
 struct tls_source;
 
-/* -1/NULL with one line: which file, what is wrong with it, how to mend it. */
+/* -1/NULL with one line: which file, what is wrong with it, how to fix it. `client_ca_file` may be
+ * NULL or "": clients are then not asked for certificates. */
 struct tls_source *tls_source_create(const char *certificate_file, const char *key_file,
-                                     struct error *err);
+                                     const char *client_ca_file, struct error *err);
 void tls_source_free(struct tls_source *source);
 AUTO_DEFINE(tls_source_free, struct tls_source *)
-/* Look at the files now. 1 if a new pair was taken, 0 if nothing changed, -1 and why if what stands
- * there cannot be taken. From any one thread; connections may be opened meanwhile. */
+/* Look at the files now. 1 if a new pair or new client CAs were taken, 0 if nothing changed, -1 and
+ * why if what stands in one of the files cannot be taken; the others are taken all the same. From
+ * any one thread; connections may be opened meanwhile. */
 int tls_source_refresh(struct tls_source *source, struct error *err);
 /* Of the pair in use: wall time in ms, and its serial in hex. */
 int64_t tls_source_not_after_ms(const struct tls_source *source);
@@ -30,19 +34,19 @@ struct tls_pair {
     struct str key_pem;
 };
 
-/* For servers: a copy of the pair in use, and its number, which grows with each new pair. Any
- * thread. */
+/* For servers: a copy of the pair and the client CAs (PEM, "" = none) in use, and their number,
+ * which grows with each change. Any thread. */
 uint64_t tls_source_pair(const struct tls_source *source, struct arena *arena,
-                         struct tls_pair *ret_pair);
+                         struct tls_pair *ret_pair, struct str *ret_client_cas);
 /* That number alone, without a lock. */
 uint64_t tls_source_generation(const struct tls_source *source);
 
 struct tls_request {
     struct str common_name;
-    struct str organization;    /* "" = none; Kubernetes reads groups from it */
-    struct str_list dns_names;  /* subject alternative names */
-    struct str_list addresses;  /* numeric */
-    int64_t not_before_ms;      /* wall */
+    struct str organization;   /* "" = none; Kubernetes reads groups from it */
+    struct str_list dns_names; /* subject alternative names */
+    struct str_list addresses; /* numeric */
+    int64_t not_before_ms;     /* wall */
     int64_t not_after_ms;
     bool is_ca;
     bool for_client; /* extended key usage clientAuth, else serverAuth */

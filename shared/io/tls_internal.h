@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tls_internal.h: what the files of tls share. OpenSSL's types stop here. */
 #ifndef HERD_IO_TLS_INTERNAL_H
 #define HERD_IO_TLS_INTERNAL_H

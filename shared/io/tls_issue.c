@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tls_issue.c: new certificates, as RFC 5280 wants them: P-256 keys, random serials, names only
  * where they are looked for. */
 #include "io/tls_internal.h"
@@ -40,9 +41,9 @@ static int add_name(X509_NAME *name, const char *field, struct str value, struct
     if (value.len > NAME_BYTES_MAX)
         return error_set(err, ERROR_INVALID, "%s of %zu bytes is too long for a certificate (%d)",
                          field, value.len, NAME_BYTES_MAX);
-    if (value.len && X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8,
-                                                (const unsigned char *)value.at, (int)value.len,
-                                                -1, 0) != 1)
+    if (value.len &&
+        X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, (const unsigned char *)value.at,
+                                   (int)value.len, -1, 0) != 1)
         return tls_failed(err, field);
     return 0;
 }
@@ -139,9 +140,9 @@ static int add_extensions(X509 *certificate, X509 *issuer, const struct tls_requ
         add_extension(certificate, &context, NID_authority_key_identifier, "keyid:always", err) !=
             0)
         return -1;
-    if (!request->is_ca && add_extension(certificate, &context, NID_ext_key_usage,
-                                         request->for_client ? "clientAuth" : "serverAuth",
-                                         err) != 0)
+    if (!request->is_ca &&
+        add_extension(certificate, &context, NID_ext_key_usage,
+                      request->for_client ? "clientAuth" : "serverAuth", err) != 0)
         return -1;
     return add_alternative_names(certificate, request, err);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tls_trust.c: several certificates in one text, and which of them believes which. */
 #include "io/tls_internal.h"
 
@@ -61,7 +62,7 @@ struct tls_certificates tls_split(struct arena *arena, struct str pem, uint32_t 
 }
 
 /* What stands behind the leaf. NULL when there is nothing. */
-static STACK_OF(X509) *between(struct str chain)
+static STACK_OF(X509) * between(struct str chain)
 {
     STACK_OF(X509) *certificates = NULL;
     struct str block;

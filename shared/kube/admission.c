@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admission.c: the answer, written straight into its bytes. */
 #include "kube/admission.h"
 
-#include "base/plant.h"
 #include "kube/apistatus.h"
 #include "text/base64.h"
 #include "text/json_write.h"
@@ -33,9 +33,8 @@ void admission_note(struct admission_answer *answer, struct arena *arena,
     while (told < notes->count && add_line(answer, arena, notes->items[told]))
         told++;
     if (told < notes->count && !answer->warnings_left_out)
-        str_list_push(&answer->warnings,
-                      str_fmt(arena, "and %u more %s", notes->count - told,
-                              notes->count - told == 1 ? "line" : "lines"));
+        str_list_push(&answer->warnings, str_fmt(arena, "and %u more %s", notes->count - told,
+                                                 notes->count - told == 1 ? "line" : "lines"));
 }
 
 void admission_warn(struct admission_answer *answer, struct arena *arena, struct str text)
@@ -52,15 +51,13 @@ void admission_warn(struct admission_answer *answer, struct arena *arena, struct
         answer->warnings.items[answer->warnings.count - 1] = warning;
 }
 
-static void write_refusal(const struct admission_answer *answer, struct json_writer *w)
+static void write_rejection(const struct admission_answer *answer, struct json_writer *w)
 {
     struct kube_status status = {
         .reason = answer->reason,
         .message = answer->message,
-        /* The API server takes a refusal without an error's code for a fault of ours. */
-        .code = PLANTED(REFUSED_OK)                             ? 200
-                : answer->code >= 400 && answer->code < 600 ? answer->code
-                                                            : 403,
+        /* The API server takes a rejection without an error's code for a fault of ours. */
+        .code = answer->code >= 400 && answer->code < 600 ? answer->code : 403,
         .kind = answer->resource.kind,
         .group = answer->resource.group,
         .name = answer->name,
@@ -104,7 +101,7 @@ void admission_write(const struct admission_answer *answer, struct strbuf *out)
     json_field_str(&w, "uid", answer->uid);
     json_field_bool(&w, "allowed", answer->allowed);
     if (!answer->allowed)
-        write_refusal(answer, &w);
+        write_rejection(answer, &w);
     else if (answer->patch.len && !str_eq(answer->patch, STR("[]"))) {
         json_field_str(&w, "patch", base64_encode(out->arena, answer->patch));
         json_field_str(&w, "patchType", STR("JSONPatch"));

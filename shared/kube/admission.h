@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admission.h: AdmissionReview v1, in and out.
  * Source: k8s.io/api/admission/v1/types.go; the API server's checks of an answer:
  * k8s.io/apiserver/pkg/admission/plugin/webhook/request/admissionreview.go. */
@@ -22,7 +23,7 @@ struct admission_request {
     struct str name;
     struct str namespace_;
     enum admission_operation operation;
-    struct str operation_name;
+    struct str operation_name; /* "CREATE", ... */
     struct str username;
     struct str user_uid;
     struct json groups;
@@ -37,17 +38,23 @@ struct admission_request {
 int admission_read(struct arena *arena, struct str body, struct admission_request *ret_request,
                    struct error *err);
 
+/* What tells a review that admission_read does not take apart from others: whoever sent it learns
+ * why it is rejected only from an answer with its uid. True: `uid` is there, and of the other
+ * strings of the request those that can be read; all else is as of an empty request. Takes time in
+ * the length of the body and allocates nothing. */
+bool admission_identify(struct str body, struct admission_request *ret_request);
+
 struct admission_answer {
     struct str uid;
     bool allowed;
-    int code;             /* of a refusal: 422, 403, ... */
-    struct str reason;    /* of a refusal: "Invalid", ... */
-    struct str message;   /* of a refusal, for people */
-    const struct problems *causes; /* of a refusal: details.causes (denied ones only) */
+    int code;                      /* of a rejection: 422, 403, ... */
+    struct str reason;             /* of a rejection: "Invalid", ... */
+    struct str message;            /* of a rejection, for people */
+    const struct problems *causes; /* of a rejection: details.causes (denied ones only) */
     struct kube_resource resource; /* for details.kind and .group */
     struct str name;               /* for details.name */
     struct str_list warnings;      /* kept within kubectl's limits: see admission_warn */
-    struct str patch;              /* RFC 6902 text; "" or "[]" = none. Never with a refusal */
+    struct str patch;              /* RFC 6902 text; "" or "[]" = none. Never with a rejection */
     struct str_list audit;         /* key, value, key, value ... for auditAnnotations */
     size_t warning_bytes;          /* admission_warn's own count */
     uint32_t warnings_left_out;    /* and of those that the last one stands for */

@@ -1,5 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admission_read.c: the review's envelope, by tables. What the objects hold is left as views. */
 #include "kube/admission.h"
+
+#include "text/json_skim.h"
 
 #include <stddef.h>
 
@@ -45,7 +48,10 @@ struct member {
 };
 
 #define KEPT(member) (int)offsetof(struct admission_request, member)
-#define MEMBERS_END { { NULL, 0 }, MEMBER_ANY, UNKEPT, NULL }
+#define MEMBERS_END                                                                                \
+    {                                                                                              \
+        { NULL, 0 }, MEMBER_ANY, UNKEPT, NULL                                                      \
+    }
 
 static const struct member kind_members[] = {
     { STR_INIT("group"), MEMBER_STRING, UNKEPT, NULL },
@@ -209,7 +215,9 @@ static int missing(struct error *err, struct str field, const char *what)
 
 static const struct admission_request nothing = {
     .uid = STR_INIT(""),
-    .resource = { .group = STR_INIT(""), .version = STR_INIT(""), .plural = STR_INIT(""),
+    .resource = { .group = STR_INIT(""),
+                  .version = STR_INIT(""),
+                  .plural = STR_INIT(""),
                   .kind = STR_INIT("") },
     .sub_resource = STR_INIT(""),
     .name = STR_INIT(""),
@@ -226,7 +234,7 @@ int admission_read(struct arena *arena, struct str body, struct admission_reques
     struct json root;
 
     if (json_read(arena, body, &json_limits_default, &root, err) < 0)
-        return error_wrap(err, "AdmissionReview");
+        return -1;
 
     struct json of = json_get(root, STR("request"));
     struct path at = path_field(NULL, STR("request"));
@@ -244,4 +252,49 @@ int admission_read(struct arena *arena, struct str body, struct admission_reques
                        "needs an operation: CREATE, UPDATE, DELETE or CONNECT");
     *ret_request = request;
     return 0;
+}
+
+/* --- of a review that cannot be read --- */
+
+/* The strings that `members` keep, where they are plain; the tables bound the recursion. */
+static void skim_members(struct str object, const struct member *members,
+                         struct admission_request *request)
+{
+    struct json_skim skim = json_skim(object);
+
+    while (json_skim_next(&skim)) {
+        const struct member *member = member_named(members, skim.key);
+
+        if (!member)
+            continue;
+        if (member->of)
+            skim_members(skim.value, member->of, request);
+        else if (member->kind == MEMBER_STRING && member->offset != UNKEPT)
+            *(struct str *)(void *)((char *)request + member->offset) =
+                json_skim_text(skim.value, UID_BYTES);
+    }
+}
+
+/* As Go's decoder has it, the last of duplicates counts. */
+bool admission_identify(struct str body, struct admission_request *ret_request)
+{
+    struct json_skim skim = json_skim(body);
+    struct admission_request request = nothing;
+    struct str kind = STR("");
+    struct str version = STR("");
+
+    while (json_skim_next(&skim))
+        if (str_eq(skim.key, STR("kind")))
+            kind = json_skim_text(skim.value, UID_BYTES);
+        else if (str_eq(skim.key, STR("apiVersion")))
+            version = json_skim_text(skim.value, UID_BYTES);
+        else if (str_eq(skim.key, STR("request")))
+            skim_members(skim.value, request_members, &request);
+    if (!request.uid.len || !str_eq(kind, STR("AdmissionReview")) ||
+        !str_eq(version, STR("admission.k8s.io/v1")))
+        return false;
+    if (!operation_from(request.operation_name, &request.operation))
+        request.operation_name = STR("");
+    *ret_request = request;
+    return true;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* apistatus.c: Status documents, written and understood.
  * Source: k8s.io/apimachinery/pkg/apis/meta/v1/types.go (Status, StatusReason, StatusDetails). */
 #include "kube/apistatus.h"
@@ -14,8 +15,8 @@ static void write_causes(const struct problems *causes, struct json_writer *w)
 
         if (p->severity != SEVERITY_DENY)
             continue;
-        if (p->way_out.len)
-            message = str_fmt(w->out->arena, "%.*s; %.*s", STR_ARG(message), STR_ARG(p->way_out));
+        if (p->remedy.len)
+            message = str_fmt(w->out->arena, "%.*s; %.*s", STR_ARG(message), STR_ARG(p->remedy));
         json_open_object(w);
         json_field_str(w, "reason", str_of(problem_cause_name(p->cause)));
         json_field_str(w, "message", message);
@@ -108,8 +109,8 @@ static void error_from_status(struct arena *arena, int http_status, struct json 
         code = code_from_http(http_status);
     if (message.len == 0)
         message = reason.len ? reason : STR("no message was given");
-    error_set(ret_error, code, "%.*s (HTTP %d)",
-              STR_ARG(str_shown(arena, message, SHOWN_MESSAGE)), http_status);
+    error_set(ret_error, code, "%.*s (HTTP %d)", STR_ARG(str_shown(arena, message, SHOWN_MESSAGE)),
+              http_status);
 }
 
 void kube_error_from_answer(int http_status, struct str body, struct error *ret_error)

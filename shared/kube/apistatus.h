@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* apistatus.h: metav1.Status, the body of every error of an API server. */
 #ifndef HERD_KUBE_APISTATUS_H
 #define HERD_KUBE_APISTATUS_H
@@ -7,13 +8,13 @@
 #include "text/json_write.h"
 
 struct kube_status {
-    struct str reason;  /* "NotFound", ... */
+    struct str reason; /* "NotFound", ... */
     struct str message;
-    int code;           /* HTTP */
-    struct str kind;    /* details.kind: plural or kind; "" = no details */
-    struct str group;   /* details.group */
-    struct str name;    /* details.name */
-    int64_t retry_after_s; /* details.retryAfterSeconds; 0 = none */
+    int code;                      /* HTTP */
+    struct str kind;               /* details.kind: plural or kind; "" = no details */
+    struct str group;              /* details.group */
+    struct str name;               /* details.name */
+    int64_t retry_after_s;         /* details.retryAfterSeconds; 0 = none */
     const struct problems *causes; /* details.causes, sorted by the caller; NULL = none */
 };
 

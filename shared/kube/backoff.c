@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backoff.c: doubling, capped, with jitter over the upper half, so that peers that failed together
  * do not come back together. */
 #include "kube/backoff.h"
@@ -22,8 +23,7 @@ int64_t backoff_next(struct backoff *backoff, int64_t retry_after_ms, struct rng
     if (backoff->failures < UINT32_MAX)
         backoff->failures++;
 
-    int64_t wait =
-        backoff_after(backoff->first_ms, backoff->max_ms, backoff->failures, rng);
+    int64_t wait = backoff_after(backoff->first_ms, backoff->max_ms, backoff->failures, rng);
 
     if (retry_after_ms > LIMIT_RETRY_AFTER_MAX)
         retry_after_ms = LIMIT_RETRY_AFTER_MAX;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backoff.h: how long to wait before the next try: doubling with full jitter. */
 #ifndef HERD_KUBE_BACKOFF_H
 #define HERD_KUBE_BACKOFF_H

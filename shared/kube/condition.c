@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* condition.c: conditions, read, set and written. */
 #include "kube/condition.h"
 
@@ -84,8 +85,7 @@ void kube_conditions_write(const struct kube_conditions *conditions, struct json
         json_field_str(w, "status", str_of(condition_status_name(c->status)));
         if (c->observed_generation)
             json_field_int(w, "observedGeneration", c->observed_generation);
-        json_field_str(w, "lastTransitionTime",
-                       time_rfc3339(w->out->arena, c->last_transition_ms));
+        json_field_str(w, "lastTransitionTime", time_rfc3339(w->out->arena, c->last_transition_ms));
         json_field_str(w, "reason", c->reason);
         json_field_str(w, "message", c->message);
         json_close_object(w);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* condition.h: status conditions (metav1.Condition). */
 #ifndef HERD_KUBE_CONDITION_H
 #define HERD_KUBE_CONDITION_H

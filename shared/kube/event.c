@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event.c: which Events are worth a request.
  *
  * Two tables, both bounded: what was sent (to count repetitions), and a token bucket for each
@@ -5,9 +6,9 @@
  * Warning). What was used longest ago goes first. */
 #include "kube/event.h"
 
-#include "base/limits.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "kube/limits.h"
 #include "text/json_write.h"
 #include "text/time.h"
 
@@ -27,10 +28,10 @@ struct memo {
     struct memo *newer, *older;
     char *key;
     size_t key_len;
-    int64_t count;       /* of an event: repetitions; of a bucket: tokens */
-    int64_t first_ms;    /* of an event: its first time; of a bucket: when it was last filled */
+    int64_t count;    /* of an event: repetitions; of a bucket: tokens */
+    int64_t first_ms; /* of an event: its first time; of a bucket: when it was last filled */
     int64_t last_ms;
-    char *name;          /* of an event: the Event object's */
+    char *name; /* of an event: the Event object's */
     size_t name_len;
 };
 
@@ -135,8 +136,8 @@ static bool may_send(struct kube_event_log *log, struct arena *arena,
                      const struct kube_event *event, struct str object, int64_t now_ms)
 {
     bool is_new;
-    struct str key = str_fmt(arena, "%.*s%s%s", STR_ARG(object), event->warning ? "W" : "N",
-                             event->milestone ? "!" : "");
+    struct str key =
+        str_fmt(arena, "%.*s%s%d", STR_ARG(object), event->warning ? "W" : "N", (int)event->kind);
     struct memo *bucket = recall(&log->buckets, key, &is_new);
 
     if (is_new || now_ms < bucket->first_ms) {
@@ -200,6 +201,17 @@ static struct str make_name(struct kube_event_log *log, struct arena *arena, str
     return str_fmt(arena, "%.*s.%016llx", STR_ARG(stem), (unsigned long long)unique);
 }
 
+static void write_annotation(const struct kube_event *event, struct json_writer *w)
+{
+    if (!event->annotation.len)
+        return;
+    json_put_key(w, STR("annotations"));
+    json_open_object(w);
+    json_put_key(w, event->annotation_key);
+    json_put_str(w, event->annotation);
+    json_close_object(w);
+}
+
 static void write_involved(const struct kube_event *event, struct json_writer *w)
 {
     json_put_key(w, STR("involvedObject"));
@@ -231,6 +243,7 @@ static struct str write_event(const struct kube_event_log *log, const struct kub
     json_open_object(&w);
     json_field_str(&w, "name", name);
     json_field_str(&w, "namespace", event->namespace_.len ? event->namespace_ : STR("default"));
+    write_annotation(event, &w);
     json_close_object(&w);
     write_involved(event, &w);
     json_field_str(&w, "type", event->warning ? STR("Warning") : STR("Normal"));
@@ -250,8 +263,8 @@ static struct str write_event(const struct kube_event_log *log, const struct kub
     return strbuf_str(&out);
 }
 
-static struct str write_repetition(const struct memo *memo, struct str message, int64_t now_ms,
-                                   struct arena *arena)
+static struct str write_repetition(const struct memo *memo, const struct kube_event *event,
+                                   struct str message, int64_t now_ms, struct arena *arena)
 {
     struct strbuf out = strbuf_new(arena, 256);
     struct json_writer w = json_writer(&out);
@@ -260,6 +273,12 @@ static struct str write_repetition(const struct memo *memo, struct str message, 
     json_field_int(&w, "count", memo->count);
     json_field_str(&w, "lastTimestamp", time_rfc3339(arena, now_ms));
     json_field_str(&w, "message", message);
+    if (event->annotation.len) {
+        json_put_key(&w, STR("metadata"));
+        json_open_object(&w);
+        write_annotation(event, &w);
+        json_close_object(&w);
+    }
     json_close_object(&w);
     return strbuf_str(&out);
 }
@@ -284,7 +303,7 @@ enum kube_event_effect kube_event_step(struct kube_event_log *log, const struct 
         memo->count++;
         memo->last_ms = now_wall_ms;
         *ret_name = str_dup(arena, str_make(memo->name, memo->name_len));
-        *ret_body = write_repetition(memo, message, now_wall_ms, arena);
+        *ret_body = write_repetition(memo, event, message, now_wall_ms, arena);
         return EVENT_PATCH;
     }
 

@@ -1,13 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event.h: core/v1 Events about an object, made and aggregated.
  *
- * Equal events (object, type, reason, message) become one with a count. One object may cause
- * LIMIT_EVENTS_PER_OBJECT at once and then one every 5 minutes (client-go's spam filter) of each
- * kind: Normal, Warning, and milestones of both. None of them takes the room of another. */
+ * Equal events (object, type, reason, message) become one with a count. Each object has one budget
+ * for each type (Normal, Warning) and each kind below: LIMIT_EVENTS_PER_OBJECT at once and then one
+ * every 5 minutes, as in client-go's spam filter. No budget is spent on Events of another. */
 #ifndef HERD_KUBE_EVENT_H
 #define HERD_KUBE_EVENT_H
 
 #include "kube/meta.h"
 #include "kube/resource.h"
+
+enum kube_event_kind {
+    EVENT_OUTCOME,   /* something happened */
+    EVENT_PROGRESS,  /* something has begun, or is being waited for */
+    EVENT_MILESTONE, /* the object as a whole reached another state */
+};
 
 struct kube_event {
     struct kube_resource resource; /* of the object it is about */
@@ -18,8 +25,8 @@ struct kube_event {
     bool warning; /* type Warning, else Normal */
     struct str reason;
     struct str message;
-    bool milestone; /* how it goes on with the object as a whole: it has a bucket of its own, so
-                     * that what happens on the way does not silence it */
+    struct str annotation_key, annotation; /* "" = it has none */
+    enum kube_event_kind kind;
 };
 
 struct kube_event_log; /* remembers what was sent, to count repetitions; an object on the heap */
@@ -29,8 +36,8 @@ void kube_event_log_free(struct kube_event_log *log);
 
 enum kube_event_effect { EVENT_DROP, EVENT_CREATE, EVENT_PATCH };
 
-/* What to send: a whole Event to create, or a merge patch {count, lastTimestamp, message} for the
- * Event `ret_name`. */
+/* What to send: a whole Event to create, or a merge patch {count, lastTimestamp, message} and
+ * the annotation for the Event `ret_name`. */
 enum kube_event_effect kube_event_step(struct kube_event_log *log, const struct kube_event *event,
                                        int64_t now_wall_ms, struct arena *arena,
                                        struct str *ret_name, struct str *ret_body);

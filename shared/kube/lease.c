@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lease.c: who may act, decided from what was seen and when it was seen.
  *
  *   FOLLOWING --our write was taken--> LEADING --deadline, or somebody else holds it--> LOST
@@ -71,9 +72,8 @@ static void observe(struct lease *lease, struct json object, int64_t now_ms)
     lease->ever_held = lease->ever_held || holder.len > 0 || record.len > 0;
     (void)json_int64(json_get(spec, STR("leaseDurationSeconds")), &duration_s);
     lease->released = holder.len == 0 && duration_s == RELEASED_DURATION_S;
-    lease->observed_ms = duration_s > 0 && duration_s <= OBSERVED_DURATION_MAX / 1000
-                             ? duration_s * 1000
-                             : 0;
+    lease->observed_ms =
+        duration_s > 0 && duration_s <= OBSERVED_DURATION_MAX / 1000 ? duration_s * 1000 : 0;
     if (!json_int64(json_get(spec, STR("leaseTransitions")), &lease->transitions) ||
         lease->transitions < 0)
         lease->transitions = 0;
@@ -83,8 +83,8 @@ static void observe(struct lease *lease, struct json object, int64_t now_ms)
 
 static int64_t free_at_ms(const struct lease *lease)
 {
-    int64_t wait_ms = lease->observed_ms > lease->duration_ms ? lease->observed_ms
-                                                              : lease->duration_ms;
+    int64_t wait_ms =
+        lease->observed_ms > lease->duration_ms ? lease->observed_ms : lease->duration_ms;
 
     return lease->record_seen_ms + wait_ms;
 }
@@ -97,8 +97,8 @@ static struct str write_body(struct lease *lease, bool update, int64_t now_wall_
     struct json_writer w = json_writer(&out);
     bool again = is_mine(lease) && lease->acquired[0];
 
-    lease->renew_wall_ms = now_wall_ms > lease->renew_wall_ms ? now_wall_ms
-                                                              : lease->renew_wall_ms + 1;
+    lease->renew_wall_ms =
+        now_wall_ms > lease->renew_wall_ms ? now_wall_ms : lease->renew_wall_ms + 1;
 
     struct str now = time_rfc3339_micro(arena, lease->renew_wall_ms);
 
@@ -186,16 +186,16 @@ static struct lease_output lose(struct lease *lease)
 {
     lease->state = LEASE_LOST;
     lease->renew_sent_ms = -1;
-    return (struct lease_output){ .effect = LEASE_DO_NOTHING, .timer_ms = -1,
-                                  .stopped_leading = true };
+    return (
+        struct lease_output){ .effect = LEASE_DO_NOTHING, .timer_ms = -1, .stopped_leading = true };
 }
 
 static struct lease_output end_release(struct lease *lease)
 {
     lease->state = LEASE_RELEASED;
     lease->renew_sent_ms = -1;
-    return (struct lease_output){ .effect = LEASE_DO_NOTHING, .timer_ms = -1,
-                                  .stopped_leading = true };
+    return (
+        struct lease_output){ .effect = LEASE_DO_NOTHING, .timer_ms = -1, .stopped_leading = true };
 }
 
 static struct lease_output on_timer(const struct step *s)
@@ -228,8 +228,8 @@ static struct lease_output on_absent(const struct step *s)
     if (lease->absent_since_ms < 0 || now_ms - lease->absent_seen_ms > 2 * lease->retry_ms)
         lease->absent_since_ms = now_ms;
     lease->absent_seen_ms = now_ms;
-    if (now_ms - lease->absent_since_ms >= (lease->ever_held ? lease->duration_ms
-                                                             : lease->retry_ms))
+    if (now_ms - lease->absent_since_ms >=
+        (lease->ever_held ? lease->duration_ms : lease->retry_ms))
         return do_write(s, false);
     return do_nothing(s, follow_ms(s));
 }

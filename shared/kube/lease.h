@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lease.h: leader election on a coordination.k8s.io/v1 Lease, as a step function.
  *
  * Everybody observes the lease; its holder renews it; when it did not change for a whole lease
@@ -15,11 +16,11 @@
 enum lease_state { LEASE_FOLLOWING, LEASE_LEADING, LEASE_LOST, LEASE_RELEASED };
 
 enum lease_event {
-    LEASE_TIMER,         /* time to look or renew */
-    LEASE_READ,          /* a GET answered: `lease` is the object; absent = there is none */
-    LEASE_WRITTEN,       /* our write was taken: `lease` is the object */
-    LEASE_FAILED,        /* a request failed: `error` (CONFLICT: somebody wrote before us) */
-    LEASE_RELEASE,       /* shut down in good order */
+    LEASE_TIMER,   /* time to look or renew */
+    LEASE_READ,    /* a GET answered: `lease` is the object; absent = there is none */
+    LEASE_WRITTEN, /* our write was taken: `lease` is the object */
+    LEASE_FAILED,  /* a request failed: `error` (CONFLICT: somebody wrote before us) */
+    LEASE_RELEASE, /* shut down in good order */
 };
 
 enum lease_effect { LEASE_DO_NOTHING, LEASE_DO_GET, LEASE_DO_CREATE, LEASE_DO_UPDATE };
@@ -30,13 +31,13 @@ struct lease {
     enum lease_state state;
     char identity[LEASE_IDENTITY_BYTES];
     int64_t duration_ms, renew_deadline_ms, retry_ms;
-    char holder[LEASE_IDENTITY_BYTES];           /* as last observed; "" = nobody */
-    char resource_version[LEASE_VERSION_BYTES];  /* as last observed; "" = there was none */
-    int64_t record_seen_ms;  /* monotonic: when that last changed under our eyes */
-    int64_t renew_sent_ms;   /* monotonic: when the renewal under way was sent */
-    int64_t renewed_ms;      /* monotonic: sending time of the last renewal that succeeded */
+    char holder[LEASE_IDENTITY_BYTES];          /* as last observed; "" = nobody */
+    char resource_version[LEASE_VERSION_BYTES]; /* as last observed; "" = there was none */
+    int64_t record_seen_ms; /* monotonic: when that last changed under our eyes */
+    int64_t renew_sent_ms;  /* monotonic: when the renewal under way was sent */
+    int64_t renewed_ms;     /* monotonic: sending time of the last renewal that succeeded */
     int64_t transitions;
-    char acquired[LEASE_VERSION_BYTES];          /* acquireTime as last observed */
+    char acquired[LEASE_VERSION_BYTES]; /* acquireTime as last observed */
     int64_t observed_ms;     /* the duration that the record asks for; 0 = none, or absurd */
     int64_t absent_since_ms; /* monotonic: no lease at all since then; -1 = there is one */
     int64_t absent_seen_ms;  /* monotonic: when that was seen last */
@@ -57,8 +58,8 @@ struct lease_input {
 
 struct lease_output {
     enum lease_effect effect;
-    struct str body;     /* of CREATE and UPDATE, in the arena given */
-    int64_t timer_ms;    /* set the timer so far ahead; -1 = leave it */
+    struct str body;  /* of CREATE and UPDATE, in the arena given */
+    int64_t timer_ms; /* set the timer so far ahead; -1 = leave it */
     bool began_leading;
     bool stopped_leading;
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* meta.c: metadata, read in one pass over its members. */
 #include "kube/meta.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* meta.h: an object's metadata, as a view of its JSON. */
 #ifndef HERD_KUBE_META_H
 #define HERD_KUBE_META_H

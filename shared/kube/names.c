@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* names.c: the grammars, read by hand: they run for each key of each selector. */
 #include "kube/names.h"
 
@@ -104,8 +105,8 @@ const char *kube_not_annotation_key(struct str text)
     if (slash < 0 || slash > SUBDOMAIN_MAX)
         return kube_not_label_key(text);
     for (ptrdiff_t i = 0; i < slash; i++)
-        prefix[i] = text.at[i] >= 'A' && text.at[i] <= 'Z' ? (char)(text.at[i] - 'A' + 'a')
-                                                           : text.at[i];
+        prefix[i] =
+            text.at[i] >= 'A' && text.at[i] <= 'Z' ? (char)(text.at[i] - 'A' + 'a') : text.at[i];
     if (kube_not_dns1123_subdomain((struct str){ prefix, (size_t)slash }))
         return kube_not_label_key(text);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* names.h: what Kubernetes takes for a name, a label, a key.
  * Source: k8s.io/apimachinery/pkg/util/validation/validation.go. */
 #ifndef HERD_KUBE_NAMES_H

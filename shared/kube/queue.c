@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* queue.c: one entry for each key that has something to remember.
  *
  * An entry is at most one of these: ready (in the chain), delayed (in the heap), neither; beside
@@ -8,6 +9,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "kube/backoff.h"
+#include "kube/limits.h"
 
 enum { NOT_IN_HEAP = -1 };
 
@@ -125,8 +127,7 @@ static void heap_add(struct kube_queue *queue, struct entry *entry)
 {
     if (queue->heap_count == queue->heap_capacity) {
         queue->heap_capacity = queue->heap_capacity ? queue->heap_capacity * 2 : 64;
-        queue->heap =
-            mem_resize(queue->heap, queue->heap_capacity * sizeof(*queue->heap));
+        queue->heap = mem_resize(queue->heap, queue->heap_capacity * sizeof(*queue->heap));
     }
     heap_up(queue, queue->heap_count++, entry);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* queue.h: the work queue: keys that need a look, each at most once, never two workers on one key.
  *
  * As client-go's workqueue: a key added while it is being worked on is worked on again afterwards.
@@ -40,7 +41,7 @@ void kube_queue_done(struct kube_queue *queue, struct str key, int64_t now_ms);
 
 /* When the next delayed key is due (monotonic), or -1. */
 int64_t kube_queue_next_due(const struct kube_queue *queue);
-size_t kube_queue_depth(const struct kube_queue *queue);   /* due or being worked on */
+size_t kube_queue_depth(const struct kube_queue *queue); /* due or being worked on */
 size_t kube_queue_delayed(const struct kube_queue *queue);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reflector.c: what to do next to stay equal to the server's list.
  *
  * Lists carry no resourceVersion: they are consistent reads, so nothing older than what was acted
@@ -9,6 +10,7 @@
 #include "kube/reflector.h"
 
 #include "base/limits.h"
+#include "kube/limits.h"
 
 /* Closed earlier than that, a watch was not closed in good order, whatever the server says. */
 enum { WATCH_SHORT_MS = 1000, WATCH_STOOD_MS = 30000, EXPIRED_AT_ONCE = 2 };
@@ -60,7 +62,7 @@ static struct reflector_output begin_wait(struct reflector *r, bool relist, int6
     };
 }
 
-/* 410: the version or the page's token is too old, and a fresh list mends it. At once the first
+/* 410: the version or the page's token is too old, and a fresh list fixes it. At once the first
  * times, because a gap is open; by backoff when it comes again and again. */
 static struct reflector_output expired(struct reflector *r, struct rng *rng)
 {
@@ -97,8 +99,7 @@ static struct reflector_output on_page(struct reflector *r, const struct reflect
 }
 
 static struct reflector_output on_list_failed(struct reflector *r,
-                                              const struct reflector_input *input,
-                                              struct rng *rng)
+                                              const struct reflector_input *input, struct rng *rng)
 {
     if (input->error == ERROR_EXPIRED)
         return expired(r, rng);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reflector.h: how a list is kept equal to the server's, as a step function.
  *
  *   LISTING --page, page, ...--> WATCHING --end--> WATCHING (from the last resourceVersion)
@@ -18,12 +19,12 @@ enum reflector_state { REFLECTOR_IDLE, REFLECTOR_LISTING, REFLECTOR_WATCHING, RE
 
 enum reflector_event {
     REFLECTOR_START,
-    REFLECTOR_PAGE,        /* a page of a list came: resource_version and continue_ */
-    REFLECTOR_LIST_FAILED, /* error */
-    REFLECTOR_CHANGE,      /* a watch event or bookmark was put: resource_version */
-    REFLECTOR_WATCH_ENDED, /* closed by the server in good order, or our own time was up */
+    REFLECTOR_PAGE,         /* a page of a list came: resource_version and continue_ */
+    REFLECTOR_LIST_FAILED,  /* error */
+    REFLECTOR_CHANGE,       /* a watch event or bookmark was put: resource_version */
+    REFLECTOR_WATCH_ENDED,  /* closed by the server in good order, or our own time was up */
     REFLECTOR_WATCH_FAILED, /* error: connection lost, 410 as status or as event, line too long */
-    REFLECTOR_TIMER,       /* the wait is over */
+    REFLECTOR_TIMER,        /* the wait is over */
 };
 
 enum reflector_effect {
@@ -52,7 +53,7 @@ struct reflector_input {
     struct str continue_;
     enum error_code error;
     int64_t retry_after_ms; /* -1 = none */
-    int64_t lasted_ms; /* of WATCH_ENDED and WATCH_FAILED: how long the watch stood */
+    int64_t lasted_ms;      /* of WATCH_ENDED and WATCH_FAILED: how long the watch stood */
 };
 
 struct reflector_output {

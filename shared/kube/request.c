@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request.c: URLs, verbs and content types.
  * Source: Kubernetes API conventions and "API concepts"; a core resource lives below /api/v1, all
  * others below /apis/GROUP/VERSION. */
 #include "kube/request.h"
+
+#include "text/json_write.h"
 
 static const struct verb_row {
     const char *name;
@@ -61,10 +64,9 @@ void kube_percent_encode(struct strbuf *out, struct str text)
     }
 }
 
-static void put_segment(struct strbuf *out, struct str segment)
+void kube_put_segment(struct strbuf *out, struct str segment)
 {
     strbuf_char(out, '/');
-    /* Left as they are, servers and proxies would take these two as steps in the tree. */
     if (str_eq(segment, STR(".")))
         strbuf_lit(out, "%2E");
     else if (str_eq(segment, STR("..")))
@@ -83,20 +85,20 @@ static void put_path(struct strbuf *out, const struct kube_request *request)
     strbuf_put(out, request->prefix);
     if (resource->group.len) {
         strbuf_lit(out, "/apis");
-        put_segment(out, resource->group);
+        kube_put_segment(out, resource->group);
     } else {
         strbuf_lit(out, "/api");
     }
-    put_segment(out, resource->version);
+    kube_put_segment(out, resource->version);
     if (request->namespace_.len) {
         strbuf_lit(out, "/namespaces");
-        put_segment(out, request->namespace_);
+        kube_put_segment(out, request->namespace_);
     }
-    put_segment(out, resource->plural);
+    kube_put_segment(out, resource->plural);
     if (!collection && request->name.len)
-        put_segment(out, request->name);
+        kube_put_segment(out, request->name);
     if (!collection && request->sub_resource.len)
-        put_segment(out, request->sub_resource);
+        kube_put_segment(out, request->sub_resource);
 }
 
 static void put_query(struct strbuf *out, char *separator, struct str key, struct str value)
@@ -164,5 +166,24 @@ struct str kube_request_path(struct arena *arena, const struct kube_request *req
     }
     if (request->dry_run && request->verb >= KUBE_CREATE)
         put_query(&out, &separator, STR("dryRun"), STR("All"));
+    return strbuf_str(&out);
+}
+
+struct str kube_delete_body(struct arena *arena, struct str uid, struct str resource_version)
+{
+    struct strbuf out = strbuf_new(arena, 256);
+    struct json_writer w = json_writer(&out);
+
+    json_open_object(&w);
+    json_field_str(&w, "apiVersion", STR("v1"));
+    json_field_str(&w, "kind", STR("DeleteOptions"));
+    json_field_str(&w, "propagationPolicy", STR("Background"));
+    json_put_key(&w, STR("preconditions"));
+    json_open_object(&w);
+    json_field_str(&w, "uid", uid);
+    if (resource_version.len)
+        json_field_str(&w, "resourceVersion", resource_version);
+    json_close_object(&w);
+    json_close_object(&w);
     return strbuf_str(&out);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request.h: what to ask an API server, as a value: the URL's path and query,
  * the verb, the body. */
 #ifndef HERD_KUBE_REQUEST_H
@@ -41,11 +42,15 @@ struct kube_request {
     bool send_initial_events;
     enum kube_patch_type patch_type;
     struct str field_manager;
-    bool force;   /* of an apply patch */
+    bool force; /* of an apply patch */
     bool dry_run;
     struct str propagation_policy; /* of a delete, by query */
     struct str body;
 };
+
+/* DeleteOptions, for `body`: delete that object alone, and in the background what depends on it;
+ * only as it was at `resource_version` ("" = however it is now). */
+struct str kube_delete_body(struct arena *arena, struct str uid, struct str resource_version);
 
 /* "/apis/herd.suse.com/v1/namespaces/a/stacks/b/status?fieldManager=...", percent-encoded. */
 struct str kube_request_path(struct arena *arena, const struct kube_request *request);
@@ -53,6 +58,9 @@ const char *kube_request_method(const struct kube_request *request);
 const char *kube_request_content_type(const struct kube_request *request);
 /* Percent-encode what is not unreserved (RFC 3986 2.3). */
 void kube_percent_encode(struct strbuf *out, struct str text);
+/* "/" and `segment`, encoded; also where it is "." or "..", which servers would take for
+ * steps in the tree. */
+void kube_put_segment(struct strbuf *out, struct str segment);
 /* "get", "list", ... as RBAC and metrics say. */
 const char *kube_verb_name(enum kube_verb verb);
 /* The verb of a request that is known by its method only, as audit has it: GET is "get". */

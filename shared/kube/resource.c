@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* resource.c: names of collections and keys of objects. */
 #include "kube/resource.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* resource.h: which collection of an API is meant: group, version, plural. */
 #ifndef HERD_KUBE_RESOURCE_H
 #define HERD_KUBE_RESOURCE_H
@@ -13,7 +14,9 @@ struct kube_resource {
 };
 
 #define KUBE_RESOURCE_INIT(group, version, plural, kind, namespaced)                               \
-    { STR_INIT(group), STR_INIT(version), STR_INIT(plural), STR_INIT(kind), namespaced }
+    {                                                                                              \
+        STR_INIT(group), STR_INIT(version), STR_INIT(plural), STR_INIT(kind), namespaced           \
+    }
 
 /* "v1", "apps/v1". */
 struct str kube_api_version(struct arena *arena, const struct kube_resource *resource);

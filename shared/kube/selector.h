@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* selector.h: label selectors: from a spec, from a query string, and matched against labels. */
 #ifndef HERD_KUBE_SELECTOR_H
 #define HERD_KUBE_SELECTOR_H
@@ -5,6 +6,9 @@
 #include "base/list.h"
 #include "base/problem.h"
 #include "text/json.h"
+
+#define SELECTOR_OPERATORS_SUPPORTED                                                               \
+    "supported values: \"In\", \"NotIn\", \"Exists\", \"DoesNotExist\""
 
 enum selector_operator {
     SELECTOR_IN,
@@ -43,12 +47,18 @@ int selector_parse(struct arena *arena, struct str text, struct selector *ret_se
 struct str selector_text(struct arena *arena, const struct selector *selector);
 
 /* `labels` is a JSON object of strings, or absent. NOT_IN and DOES_NOT_EXIST
- * hold for absent keys. */
-bool selector_matches(const struct selector *selector, struct json labels);
-/* The same against a list of pairs key, value, key, value ... */
-bool selector_matches_pairs(const struct selector *selector, const struct str *pairs,
-                            uint32_t pair_count);
-/* Whether some set of labels could satisfy both: for finding overlap ahead of time. */
+ * hold for absent keys. What is compared is charged to `arena` (arena_work); NULL: to nobody. */
+bool selector_matches(struct arena *arena, const struct selector *selector, struct json labels);
+/* The same against labels that were read before. */
+struct label {
+    struct str key, value;
+};
+bool selector_matches_labels(const struct selector *selector, const struct label *labels,
+                             uint32_t count);
+/* Whether some set of labels could satisfy both: for finding overlap ahead of time. Linear in the
+ * values that both name, but for sorting the keys; charged to the arena. */
 bool selector_intersects(struct arena *arena, const struct selector *a, const struct selector *b);
+/* Whether some value of one label, or none, could satisfy what the selector requires of it. */
+bool selector_allows_key(struct arena *arena, const struct selector *selector, struct str key);
 
 #endif

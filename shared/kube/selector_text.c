@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* selector_text.c: selectors as a query string carries them.
  *
  *   list  := item { "," item }        item  := "!" key | key [ relation ]
@@ -41,7 +42,7 @@ static struct str take_word(struct reader *r)
     return str_slice(r->text, from, r->at);
 }
 
-static int refuse(struct reader *r, const char *why)
+static int reject(struct reader *r, const char *why)
 {
     return error_set(r->err, ERROR_BAD_REQUEST,
                      "label selector \"%.*s\", character %zu: %s; write it like "
@@ -55,7 +56,7 @@ static int take_key(struct reader *r, struct str *ret_key)
     const char *wrong = kube_not_label_key(key);
 
     if (wrong)
-        return refuse(r, str_z(r->arena, str_fmt(r->arena, "the key \"%.*s\" %s",
+        return reject(r, str_z(r->arena, str_fmt(r->arena, "the key \"%.*s\" %s",
                                                  STR_ARG(str_shown(r->arena, key, 100)), wrong)));
     *ret_key = key;
     return 0;
@@ -67,7 +68,7 @@ static int take_value(struct reader *r, struct str_list *values)
     const char *wrong = kube_not_label_value(value);
 
     if (wrong)
-        return refuse(r, str_z(r->arena, str_fmt(r->arena, "the value \"%.*s\" %s",
+        return reject(r, str_z(r->arena, str_fmt(r->arena, "the value \"%.*s\" %s",
                                                  STR_ARG(str_shown(r->arena, value, 100)), wrong)));
     str_list_push(values, value);
     return 0;
@@ -76,13 +77,13 @@ static int take_value(struct reader *r, struct str_list *values)
 static int take_set(struct reader *r, struct str_list *values)
 {
     if (!take(r, STR("(")))
-        return refuse(r, "expected '(' and a list of values");
+        return reject(r, "expected '(' and a list of values");
     do {
         if (take_value(r, values) < 0)
             return -1;
     } while (take(r, STR(",")));
     if (!take(r, STR(")")))
-        return refuse(r, "expected ',' or ')'");
+        return reject(r, "expected ',' or ')'");
     return 0;
 }
 
@@ -110,7 +111,7 @@ static int take_relation(struct reader *r, struct str key, struct selector *sele
                 return -1;
         } else {
             r->at = before;
-            return refuse(r, "expected '=', '!=', 'in', 'notin' or ','");
+            return reject(r, "expected '=', '!=', 'in', 'notin' or ','");
         }
     }
     selector_add(selector, key, op, values);
@@ -143,7 +144,7 @@ int selector_parse(struct arena *arena, struct str text, struct selector *ret_se
         } while (take(&r, STR(",")));
         skip_space(&r);
         if (r.at < text.len)
-            return refuse(&r, "expected ',' or the end");
+            return reject(&r, "expected ',' or the end");
     }
     *ret_selector = selector;
     return 0;

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serving_certificate.c: the order of the writes, as a list of questions: the first that is
  * answered with a write gets it. What a later one takes for granted, an earlier one saw to. */
 #include "kube/serving_certificate.h"
 
 #include "base/clock.h"
-#include "base/limits.h"
+#include "kube/limits.h"
 #include "text/digest.h"
 
 const char *serving_action_name(enum serving_action action)
@@ -28,8 +29,7 @@ static bool in_date(int64_t not_before_ms, int64_t not_after_ms, int64_t now_wal
 
 static bool usable(const struct serving_ca *ca, int64_t now_wall_ms)
 {
-    return ca->pem.len && ca->can_sign &&
-           in_date(ca->not_before_ms, ca->not_after_ms, now_wall_ms);
+    return ca->pem.len && ca->can_sign && in_date(ca->not_before_ms, ca->not_after_ms, now_wall_ms);
 }
 
 static bool holds(const struct serving_cas *cas, struct str pem)
@@ -87,8 +87,7 @@ static void note_trusted(struct serving_memory *memory, const struct serving_fac
 static void note_leaf(struct serving_memory *memory, const struct serving_facts *facts,
                       struct arena *arena)
 {
-    struct str digest =
-        facts->leaf.usable ? digest_of(arena, facts->leaf.issuer) : STR("");
+    struct str digest = facts->leaf.usable ? digest_of(arena, facts->leaf.issuer) : STR("");
 
     if (!str_eq(str_of(memory->leaf.digest), digest))
         remember(&memory->leaf, digest, facts->now_ms);
@@ -148,8 +147,7 @@ static struct serving_step ask_ca(const struct serving_facts *facts,
                      policy->ca_lifetime_ms);
     }
     if (!has_next && now_ms >= current->not_after_ms - policy->ca_renew_before_ms)
-        return issue(SERVING_ISSUE_NEXT, "the CA ends before long", now_ms,
-                     policy->ca_lifetime_ms);
+        return issue(SERVING_ISSUE_NEXT, "the CA ends before long", now_ms, policy->ca_lifetime_ms);
     return act(SERVING_REST, "");
 }
 
@@ -253,8 +251,7 @@ static struct serving_step ask_rotation(const struct serving_memory *memory,
 }
 
 /* Nothing to write. When may that change without anybody's doing? */
-static int64_t look_again_ms(const struct serving_memory *memory,
-                             const struct serving_facts *facts,
+static int64_t look_again_ms(const struct serving_memory *memory, const struct serving_facts *facts,
                              const struct serving_policy *policy)
 {
     const int64_t waits_ms[] = {

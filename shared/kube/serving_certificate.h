@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serving_certificate.h: a CA of one's own for webhooks: which one write comes next.
  *
  * Three kinds of objects must agree, and no two of them change at one moment:
@@ -46,9 +47,9 @@ struct serving_leaf {
 /* caBundle of one configuration. */
 struct serving_bundle {
     bool exists;
-    bool even;                /* `text` is what each of its webhooks has */
+    bool even; /* `text` is what each of its webhooks has */
     struct str text;
-    struct serving_cas cas;   /* that stand in any of its webhooks */
+    struct serving_cas cas; /* that stand in any of its webhooks */
 };
 
 struct serving_facts {
@@ -74,25 +75,25 @@ struct serving_since {
     int64_t since_ms;
 };
 
-struct serving_memory { /* zeroed at first */
+struct serving_memory {              /* zeroed at first */
     struct serving_since trusted[2]; /* every caBundle holds current; next */
     struct serving_since leaf;       /* the leaf is signed by this CA */
 };
 
 enum serving_action {
     SERVING_REST,
-    SERVING_ISSUE_CA,      /* as current; what was current becomes previous */
-    SERVING_ISSUE_NEXT,    /* as next */
-    SERVING_PROMOTE,       /* next becomes current, current previous */
-    SERVING_FORGET,        /* previous */
-    SERVING_WRITE_BUNDLE,  /* `text` into `bundle` */
-    SERVING_ISSUE_LEAF,    /* signed by current */
+    SERVING_ISSUE_CA,     /* as current; what was current becomes previous */
+    SERVING_ISSUE_NEXT,   /* as next */
+    SERVING_PROMOTE,      /* next becomes current, current previous */
+    SERVING_FORGET,       /* previous */
+    SERVING_WRITE_BUNDLE, /* `text` into `bundle` */
+    SERVING_ISSUE_LEAF,   /* signed by current */
 };
 
 struct serving_step {
     enum serving_action action;
     const char *why;
-    uint32_t bundle;       /* of WRITE_BUNDLE: index */
+    uint32_t bundle; /* of WRITE_BUNDLE: index */
     struct str text;
     int64_t not_before_ms; /* of ISSUE_* */
     int64_t not_after_ms;

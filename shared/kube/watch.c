@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch.c: watch events, and the cutting of a stream into lines. */
 #include "kube/watch.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "kube/limits.h"
 #include "kube/meta.h"
-#include "kube/tame.h"
+#include "kube/sanitize.h"
 
 static const struct str type_names[] = {
-    [WATCH_ADDED] = STR_INIT("ADDED"),       [WATCH_MODIFIED] = STR_INIT("MODIFIED"),
-    [WATCH_DELETED] = STR_INIT("DELETED"),   [WATCH_BOOKMARK] = STR_INIT("BOOKMARK"),
+    [WATCH_ADDED] = STR_INIT("ADDED"),     [WATCH_MODIFIED] = STR_INIT("MODIFIED"),
+    [WATCH_DELETED] = STR_INIT("DELETED"), [WATCH_BOOKMARK] = STR_INIT("BOOKMARK"),
     [WATCH_ERROR] = STR_INIT("ERROR"),
 };
 
@@ -130,7 +131,8 @@ int watch_lines_put(struct watch_lines *lines, struct str piece, struct error *e
         if (line_end - start > lines->line_max)
             return error_set(err, ERROR_TOO_LARGE,
                              "a watch event is longer than %zu bytes: the whole list is read "
-                             "again instead", lines->line_max);
+                             "again instead",
+                             lines->line_max);
         start = from = line_end + 1;
         if (!stop || from > lines->end)
             break;

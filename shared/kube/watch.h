@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch.h: one line of a watch. */
 #ifndef HERD_KUBE_WATCH_H
 #define HERD_KUBE_WATCH_H

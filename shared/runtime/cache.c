@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cache.c: snapshots of one allocation each, in a table of pointers.
  *
  * An object is its header and then, in this order: namespace '/' name (so that the key is one view,
@@ -124,8 +125,7 @@ struct str kube_object_resource_version(const struct kube_object *object)
 
 struct str kube_object_kept(const struct kube_object *object)
 {
-    return str_make(behind_name(object) + object->uid_len + object->version_len,
-                    object->kept_len);
+    return str_make(behind_name(object) + object->uid_len + object->version_len, object->kept_len);
 }
 
 static size_t object_bytes(const struct kube_object *object)

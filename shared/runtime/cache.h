@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cache.h: objects as immutable snapshots, kept small.
  *
  * What is kept of an object is decided by whoever opens the informer: bytes that it makes from the

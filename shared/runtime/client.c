@@ -1,13 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client.c: requests under one identity, and what their answers mean.
  *
  * A call lives from kube_client_call until its `done` returns, or until it is cancelled. While a
  * watch's lines are handed out, a cancelled call's memory stays until the hand-out returns. */
 #include "runtime/client.h"
 
-#include "base/limits.h"
+#include "base/linked.h"
 #include "base/memory.h"
 #include "io/follow.h"
 #include "kube/apistatus.h"
+#include "kube/limits.h"
+#include "kube/server_time.h"
 #include "kube/watch.h"
 
 enum {
@@ -24,15 +27,20 @@ struct kube_client {
     struct http_client *http;
     struct file_cache *token;
     struct kube_call *calls;
+    struct kube_return *returns;
+    bool is_away; /* the last request could not connect */
+    struct server_time time;
 };
+LINKED_DEFINE(kube_return, struct kube_return)
 
 struct kube_call {
     struct kube_client *client;
     struct kube_call *next, *previous;
     struct http_call *http;
-    struct loop_timer *refusal; /* set for what the fence kept back */
+    struct loop_timer *rejection; /* set for what was kept back, because of `line_error` */
     kube_done *done;
     bool (*line)(void *context, struct str line);
+    bool (*piece)(void *context, struct str piece);
     void *context;
     struct watch_lines *lines;
     struct error line_error;
@@ -43,15 +51,19 @@ struct kube_call {
     int64_t started_ms;
     bool in_line, cancelled;
 };
+LINKED_DEFINE(kube_call, struct kube_call)
 
-static struct str bearer(void *context)
+struct str kube_client_token(struct kube_client *client)
 {
-    struct kube_client *client = context;
-
     if (!client->token)
         return client->config.token;
     return str_trim(
         file_cache_get(client->token, clock_monotonic_ms(loop_clock(client->options.loop))));
+}
+
+static struct str bearer(void *context)
+{
+    return kube_client_token(context);
 }
 
 static void copy_config(struct kube_client *client, const struct kube_config *from)
@@ -69,8 +81,7 @@ static void copy_config(struct kube_client *client, const struct kube_config *fr
     };
 }
 
-struct kube_client *kube_client_create(const struct kube_client_options *options,
-                                       struct error *err)
+struct kube_client *kube_client_create(const struct kube_client_options *options, struct error *err)
 {
     AUTO(kube_client_free) struct kube_client *client = mem_new(struct kube_client);
 
@@ -123,20 +134,16 @@ struct loop *kube_client_loop(struct kube_client *client)
     return client->options.loop;
 }
 
-static void unlink_call(struct kube_call *call)
+int64_t kube_client_wall_ms(struct kube_client *client)
 {
-    if (call->previous)
-        call->previous->next = call->next;
-    else
-        call->client->calls = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
-    call->next = call->previous = NULL;
+    const struct clock *clock = loop_clock(client->options.loop);
+
+    return server_time_wall_ms(&client->time, clock_wall_ms(clock), clock_monotonic_ms(clock));
 }
 
 static void free_call(struct kube_call *call)
 {
-    loop_timer_free(call->refusal);
+    loop_timer_free(call->rejection);
     watch_lines_free(call->lines);
     mem_free(call->path);
     mem_free(call->plural);
@@ -148,20 +155,43 @@ void kube_call_cancel(struct kube_call *call)
     if (!call || call->cancelled)
         return;
     call->cancelled = true;
-    unlink_call(call);
+    kube_call_unlink(&call->client->calls, call);
     if (call->http)
         http_call_cancel(TAKE(call->http));
     if (!call->in_line)
         free_call(call);
 }
 
+void kube_client_await_return(struct kube_client *client, struct kube_return *wish)
+{
+    kube_return_link(&client->returns, wish);
+}
+
+void kube_client_drop_return(struct kube_client *client, struct kube_return *wish)
+{
+    kube_return_unlink(&client->returns, wish);
+}
+
+static void hear(struct kube_client *client)
+{
+    bool was_away = client->is_away;
+
+    client->is_away = false;
+    for (struct kube_return *one = was_away ? client->returns : NULL; one; one = one->next)
+        one->told(one->context);
+}
+
 static void finish(struct kube_call *call, const struct kube_answer *answer)
 {
     struct kube_client *client = call->client;
 
-    unlink_call(call);
+    kube_call_unlink(&call->client->calls, call);
     call->http = NULL;
     call->cancelled = true;
+    if (answer->error.code == ERROR_CONNECT)
+        client->is_away = true;
+    else if (answer->status)
+        hear(client);
     if (client->options.on_request && answer->sent)
         client->options.on_request(
             client->options.on_request_context, call->verb, str_of(call->plural), answer->status,
@@ -186,6 +216,8 @@ static void on_response(void *context, const struct http_response *response)
         .sent = response->sent,
     };
 
+    if (response->date_ms >= 0)
+        server_time_hear(&call->client->time, response->date_ms, response->date_at_ms);
     if (call->line_error.code != ERROR_NONE) {
         answer.error = call->line_error;
         say_where(call, &answer.error);
@@ -224,18 +256,33 @@ static bool may_send(void *context)
     return false;
 }
 
-/* The fence said no: tell so from the loop, as every other end of a call. */
-static void refuse(void *context)
+/* It is not sent: tell so from the loop, as every other end of a call. */
+static void reject(void *context)
 {
     struct kube_call *call = context;
-    struct kube_answer answer = { .retry_after_ms = -1, .sent = false };
+    struct kube_answer answer = { .retry_after_ms = -1, .sent = false, .error = call->line_error };
 
-    blame_fence(&answer.error);
     say_where(call, &answer.error);
     finish(call, &answer);
 }
 
-static bool on_piece(void *context, struct str piece)
+/* A watch may say nothing for long. */
+static void on_begin(void *context, int status, struct str content_type)
+{
+    const struct kube_call *call = context;
+
+    (void)status, (void)content_type;
+    hear(call->client);
+}
+
+static bool pass_piece(void *context, struct str piece)
+{
+    const struct kube_call *call = context;
+
+    return call->piece(call->context, piece);
+}
+
+static bool on_watched(void *context, struct str piece)
 {
     struct kube_call *call = context;
     struct str line;
@@ -273,48 +320,61 @@ static struct kube_call *new_call(struct kube_client *client, const char *verb, 
     call->path = mem_copy(path.at, shown < SHOWN_PATH_BYTES ? shown : SHOWN_PATH_BYTES);
     call->plural = mem_copy(plural.at, plural.len);
     call->started_ms = clock_monotonic_ms(loop_clock(client->options.loop));
-    call->next = client->calls;
-    if (call->next)
-        call->next->previous = call;
-    client->calls = call;
+    kube_call_link(&client->calls, call);
     return call;
 }
 
 struct wish {
-    struct str path;
-    const char *content_type;
-    struct str body;
-    int64_t timeout_ms;
+    struct kube_raw raw; /* `method` is the call's */
     bool changes;
 };
+
+static bool is_kept_back(const struct kube_client *client, bool changes, struct error *ret_error)
+{
+    const struct kube_client_options *options = &client->options;
+
+    if (changes && !fence_open(client)) {
+        blame_fence(ret_error);
+        return true;
+    }
+    return options->may_ask && !options->may_ask(options->may_ask_context, ret_error);
+}
 
 static struct kube_call *send_call(struct kube_call *call, const struct wish *wish,
                                    struct arena *arena)
 {
     struct kube_client *client = call->client;
-    struct http_header headers[] = {
-        { STR("Accept"), STR("application/json") },
-        { STR("Content-Type"), str_of(wish->content_type) },
-    };
-    struct strbuf url = strbuf_new(arena, client->config.server.len + wish->path.len);
+    const struct kube_raw *raw = &wish->raw;
+    struct http_header *headers = arena_array(arena, struct http_header, raw->header_count + 2);
+    struct strbuf url = strbuf_new(arena, client->config.server.len + raw->path.len);
+    uint32_t count = 0;
 
-    if (wish->changes && !fence_open(client)) {
-        call->refusal = loop_timer_create(client->options.loop, refuse, call);
-        loop_timer_set(call->refusal, 0);
+    if (is_kept_back(client, wish->changes, &call->line_error)) {
+        call->rejection = loop_timer_create(client->options.loop, reject, call);
+        loop_timer_set(call->rejection, 0);
         return call;
     }
     strbuf_put(&url, client->config.server);
-    strbuf_put(&url, wish->path);
+    strbuf_put(&url, raw->path);
+    headers[count++] = (struct http_header){ STR("Accept"), STR("application/json") };
+    if (raw->body.len && raw->content_type)
+        headers[count++] = (struct http_header){ STR("Content-Type"), str_of(raw->content_type) };
+    for (uint32_t i = 0; i < raw->header_count; i++)
+        headers[count++] = raw->headers[i];
 
     struct http_request request = {
         .method = call->method,
         .url = strbuf_str(&url),
         .headers = headers,
-        .header_count = wish->body.len && wish->content_type ? 2 : 1,
-        .body = wish->body,
-        .timeout_ms = wish->timeout_ms,
+        .header_count = count,
+        .body = raw->body,
+        .timeout_ms = raw->timeout_ms,
+        .answer_bytes_max = raw->answer_bytes_max,
         .may_send = wish->changes ? may_send : NULL,
-        .on_data = call->line ? on_piece : NULL,
+        .on_begin = on_begin,
+        .on_data = call->line    ? on_watched
+                   : call->piece ? pass_piece
+                                 : NULL,
         .on_done = on_response,
         .context = call,
     };
@@ -333,33 +393,49 @@ struct kube_call *kube_client_call(struct kube_client *client, const struct kube
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct wish wish = {
-        .path = kube_request_path(arena, request),
-        .content_type = kube_request_content_type(request),
-        .body = request->body,
+        .raw = { .path = kube_request_path(arena, request),
+                 .content_type = kube_request_content_type(request),
+                 .body = request->body },
         .changes = changes(request),
     };
 
     return send_call(new_call(client, kube_verb_name(request->verb), kube_request_method(request),
-                              wish.path, request->resource.plural, done, context),
+                              wish.raw.path, request->resource.plural, done, context),
                      &wish, arena);
+}
+
+struct kube_call *kube_client_send(struct kube_client *client, const struct kube_raw *raw,
+                                   kube_done *done, void *context)
+{
+    static const char *const known[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE" };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const char *method = raw->method;
+    bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    struct wish wish = { *raw, !reads };
+
+    /* The call outlives what the caller passes; methods are few. */
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(method, known[i]) == 0)
+            method = known[i];
+
+    struct kube_call *call = new_call(client, kube_verb_name(kube_verb_of_method(method)), method,
+                                      raw->path, STR("raw"), done, context);
+
+    call->piece = raw->on_piece;
+    return send_call(call, &wish, arena);
 }
 
 struct kube_call *kube_client_raw(struct kube_client *client, const char *method, struct str path,
                                   const char *content_type, struct str body, int64_t timeout_ms,
                                   kube_done *done, void *context)
 {
-    static const char *const known[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE" };
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    struct wish wish = { path, content_type, body, timeout_ms, !reads };
+    const struct kube_raw raw = { .method = method,
+                                  .path = path,
+                                  .content_type = content_type,
+                                  .body = body,
+                                  .timeout_ms = timeout_ms };
 
-    /* The call outlives what the caller passes; methods are few. */
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (strcmp(method, known[i]) == 0)
-            method = known[i];
-    return send_call(new_call(client, kube_verb_name(kube_verb_of_method(method)), method, path,
-                              STR("raw"), done, context),
-                     &wish, arena);
+    return kube_client_send(client, &raw, done, context);
 }
 
 struct kube_call *kube_client_watch(struct kube_client *client, const struct kube_request *request,
@@ -367,11 +443,13 @@ struct kube_call *kube_client_watch(struct kube_client *client, const struct kub
                                     void *context)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct wish wish = {
-        .path = kube_request_path(arena, request),
-        .timeout_ms = request->timeout_s > 0 ? request->timeout_s * 1000 + WATCH_GRACE_MS : -1,
-    };
-    struct kube_call *call = new_call(client, kube_verb_name(KUBE_WATCH), "GET", wish.path,
+    struct wish wish = { .raw = {
+                             .path = kube_request_path(arena, request),
+                             .timeout_ms = request->timeout_s > 0
+                                               ? request->timeout_s * 1000 + WATCH_GRACE_MS
+                                               : -1,
+                         } };
+    struct kube_call *call = new_call(client, kube_verb_name(KUBE_WATCH), "GET", wish.raw.path,
                                       request->resource.plural, done, context);
 
     call->line = line;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* controller.c: the queue's shell: one timer, which is set to when the queue has something.
  *
  * Keys are handed out from the timer only, never from within an add: so who adds a key is never
@@ -78,8 +79,7 @@ void kube_controller_add(struct kube_controller *controller, struct str key)
     wake(controller);
 }
 
-void kube_controller_add_after(struct kube_controller *controller, struct str key,
-                               int64_t delay_ms)
+void kube_controller_add_after(struct kube_controller *controller, struct str key, int64_t delay_ms)
 {
     kube_queue_add_after(controller->queue, key, delay_ms, now(controller));
     wake(controller);

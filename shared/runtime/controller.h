@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* controller.h: keys in, reconciles out: a work queue on the loop.
  *
  * `reconcile` begins the work on one key and later, now or from any callback, calls

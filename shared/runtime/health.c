@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* health.c: probes. One lock over a few bytes for each check; rendered when somebody asks.
  * The pages read as those of k8s.io/apiserver/pkg/server/healthz. */
 #include "runtime/health.h"
@@ -5,6 +6,7 @@
 #include "base/memory.h"
 #include "io/http_server.h"
 #include "io/loop.h"
+#include "io/process.h"
 
 #include <pthread.h>
 
@@ -159,8 +161,8 @@ static bool put_alive(const struct health_view *view, struct strbuf *page)
 {
     bool fine = put_check(page, "ping", "", "");
 
-    return put_check(page, "loop", view->late ? "the event loop did not turn in time" : "",
-                     "") && fine;
+    return put_check(page, "loop", view->late ? "the event loop did not turn in time" : "", "") &&
+           fine;
 }
 
 static bool put_ready(const struct health_view *view, struct strbuf *page)
@@ -168,10 +170,10 @@ static bool put_ready(const struct health_view *view, struct strbuf *page)
     bool fine = put_alive(view, page);
 
     for (uint32_t i = 0; i < view->check_count; i++)
-        fine = put_check(page, view->checks[i].name, view->checks[i].reason,
-                         view->checks[i].note) && fine;
-    return put_check(page, "shutdown", view->shutting_down ? "shutting down" : "", "") &&
-           fine;
+        fine =
+            put_check(page, view->checks[i].name, view->checks[i].reason, view->checks[i].note) &&
+            fine;
+    return put_check(page, "shutdown", view->shutting_down ? "shutting down" : "", "") && fine;
 }
 
 static void answer_probe(struct health *health, struct http_exchange *exchange, const char *name,
@@ -197,6 +199,7 @@ static void answer_metrics(struct health *health, struct http_exchange *exchange
     struct strbuf page = strbuf_new(http_view(exchange)->arena, 8192);
 
     metrics_render(health->metrics, &page);
+    process_render(&page);
     http_answer(exchange, 200, METRIC_CONTENT_TYPE, strbuf_str(&page));
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* health.h: /healthz, /readyz and /metrics on a port of their own.
  *
  * A program names its checks once; each is set from the program's threads and read by the probes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* informer.c: the reflector's shell: requests out, objects into the cache, changes to the owner.
  *
  * A page is read whole but not kept: each item goes through `keep` and into the cache as it comes,
@@ -6,18 +7,21 @@
  * consistent reads, so they may replace what stands there at once.
  *
  * A watch that says nothing is either quiet or dead. A small request on the same client tells: an
- * answer, also a refusal, is a sign of life. A 5xx is none: it is what a proxy says whose way to
+ * answer, also a rejection, is a sign of life. A 5xx is none: it is what a proxy says whose way to
  * the server behind it is gone, and then the watch through it is dead too. */
 #include "runtime/informer.h"
 
 #include "base/limits.h"
 #include "base/memory.h"
 #include "kube/apistatus.h"
+#include "kube/limits.h"
 #include "kube/meta.h"
 #include "kube/reflector.h"
-#include "kube/tame.h"
+#include "kube/sanitize.h"
 #include "kube/watch.h"
 #include "runtime/informer_keep.h"
+#include "runtime/limits.h"
+#include "text/limits.h"
 
 struct informer {
     struct informer_options options;
@@ -27,12 +31,14 @@ struct informer {
     struct reflector reflector;
     struct rng rng;
     struct loop_timer *wait;
+    struct kube_return on_return;
     struct loop_timer *silence; /* until a probe is due */
     struct kube_call *call;     /* the list or the watch */
     struct kube_call *probe;
     uint32_t page_limit;
     int64_t watch_began_ms;
-    int64_t heard_ms; /* -1 = never */
+    int64_t heard_ms;   /* -1 = never */
+    int64_t resumed_ms; /* 0 = its last list was without trouble since */
     bool synced;
     struct error watch_error; /* why we end the watch ourselves */
     struct error trouble;
@@ -48,8 +54,7 @@ static int64_t now_ms(const struct informer *informer)
 
 static void set_trouble(struct informer *informer, const struct error *error, bool of_watch)
 {
-    bool told = informer->trouble.code != ERROR_NONE &&
-                informer->trouble.code == error->code &&
+    bool told = informer->trouble.code != ERROR_NONE && informer->trouble.code == error->code &&
                 strcmp(informer->trouble.text, error->text) == 0;
 
     informer->trouble = *error;
@@ -64,6 +69,7 @@ static void clear_trouble(struct informer *informer)
         return;
     informer->trouble = (struct error){ .code = ERROR_NONE };
     informer->trouble_of_watch = false;
+    informer->resumed_ms = now_ms(informer);
     if (informer->options.on_trouble)
         informer->options.on_trouble(informer->options.context, NULL);
 }
@@ -233,9 +239,8 @@ static void on_watch_done(void *context, const struct kube_answer *answer)
     informer->call = NULL;
     if (informer->watch_error.code != ERROR_NONE)
         error = informer->watch_error;
-    end_watch(informer,
-              error.code == ERROR_NONE ? REFLECTOR_WATCH_ENDED : REFLECTOR_WATCH_FAILED, &error,
-              answer->retry_after_ms);
+    end_watch(informer, error.code == ERROR_NONE ? REFLECTOR_WATCH_ENDED : REFLECTOR_WATCH_FAILED,
+              &error, answer->retry_after_ms);
 }
 
 static void take_event(struct informer *informer, const struct watch_event *event)
@@ -298,15 +303,14 @@ static void on_probe(void *context, const struct kube_answer *answer)
     }
     error_set(&error, answer->status ? answer->error.code : ERROR_CONNECT,
               "the watch was silent and a probe was %s: %s",
-              answer->status ? "refused" : "not answered", answer->error.text);
+              answer->status ? "rejected" : "not answered", answer->error.text);
     end_watch(informer, REFLECTOR_WATCH_FAILED, &error, answer->retry_after_ms);
 }
 
 static void on_silence(void *context)
 {
     struct informer *informer = context;
-    struct str path = str_fmt(informer->scratch, "%.*s/version",
-                              STR_ARG(informer->options.prefix));
+    struct str path = str_fmt(informer->scratch, "%.*s/version", STR_ARG(informer->options.prefix));
 
     informer->probe = kube_client_raw(informer->options.client, "GET", path, NULL, STR(""),
                                       informer->options.probe_answer_ms, on_probe, informer);
@@ -335,7 +339,7 @@ static void do_list(struct informer *informer)
 }
 
 /* A watch that follows upon one that was silent is probed the sooner, so that what stands is heard
- * of often enough; but not at once: it may be about to be refused. */
+ * of often enough; but not at once: it may be about to be rejected. */
 static int64_t first_silence(const struct informer *informer)
 {
     int64_t after_ms = informer->options.probe_after_ms;
@@ -368,8 +372,10 @@ static void feed(struct informer *informer, const struct reflector_input *input)
         kube_cache_begin_round(informer->cache);
     if (out.list_ends) {
         drop_unlisted(informer);
-        if (!informer->trouble_of_watch)
+        if (!informer->trouble_of_watch) {
             clear_trouble(informer);
+            informer->resumed_ms = 0;
+        }
     }
     switch (out.effect) {
     case REFLECTOR_DO_NOTHING:
@@ -398,6 +404,22 @@ static void on_wait_over(void *context)
     feed(informer, &(struct reflector_input){ .event = REFLECTOR_TIMER, .retry_after_ms = -1 });
 }
 
+void informer_retry(struct informer *informer)
+{
+    if (informer && loop_timer_is_set(informer->wait))
+        loop_timer_set(informer->wait, 0);
+}
+
+/* It waits the longer the longer the server was away; all that wait for it do not come at once. */
+static void server_is_back(void *context)
+{
+    struct informer *informer = context;
+
+    if (loop_timer_is_set(informer->wait) && informer->trouble.code == ERROR_CONNECT)
+        loop_timer_set(informer->wait,
+                       (int64_t)rng_below(&informer->rng, LIMIT_SERVER_RETURN_SPREAD));
+}
+
 static void copy_options(struct informer *informer, const struct informer_options *from)
 {
     struct informer_options *to = &informer->options;
@@ -408,11 +430,11 @@ static void copy_options(struct informer *informer, const struct informer_option
     to->namespace_ = str_dup(arena, from->namespace_);
     to->label_selector = str_dup(arena, from->label_selector);
     to->field_selector = str_dup(arena, from->field_selector);
-    to->resource = (struct kube_resource){
-        str_dup(arena, from->resource.group), str_dup(arena, from->resource.version),
-        str_dup(arena, from->resource.plural), str_dup(arena, from->resource.kind),
-        from->resource.namespaced
-    };
+    to->resource =
+        (struct kube_resource){ str_dup(arena, from->resource.group),
+                                str_dup(arena, from->resource.version),
+                                str_dup(arena, from->resource.plural),
+                                str_dup(arena, from->resource.kind), from->resource.namespaced };
     if (to->probe_after_ms == 0)
         to->probe_after_ms = LIMIT_WATCH_PROBE_AFTER;
     if (to->probe_answer_ms == 0)
@@ -436,6 +458,8 @@ struct informer *informer_create(const struct informer_options *options)
     informer->rng = rng_from_seed(options->seed);
     informer->wait = loop_timer_create(loop, on_wait_over, informer);
     informer->silence = loop_timer_create(loop, on_silence, informer);
+    informer->on_return = (struct kube_return){ .told = server_is_back, .context = informer };
+    kube_client_await_return(options->client, &informer->on_return);
     feed(informer, &(struct reflector_input){ .event = REFLECTOR_START, .retry_after_ms = -1 });
     return informer;
 }
@@ -444,6 +468,7 @@ void informer_free(struct informer *informer)
 {
     if (!informer)
         return;
+    kube_client_drop_return(informer->options.client, &informer->on_return);
     kube_call_cancel(informer->call);
     kube_call_cancel(informer->probe);
     loop_timer_free(informer->wait);
@@ -472,4 +497,9 @@ const struct error *informer_trouble(const struct informer *informer)
 int64_t informer_heard_ms(const struct informer *informer)
 {
     return informer->heard_ms;
+}
+
+int64_t informer_resumed_ms(const struct informer *informer)
+{
+    return informer->trouble.code != ERROR_NONE ? now_ms(informer) : informer->resumed_ms;
 }

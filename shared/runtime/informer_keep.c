@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* informer_keep.c: members are copied as they stand; only what is dropped is looked into. */
 #include "runtime/informer_keep.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* informer_keep.h: what an informer keeps of an object when nobody says. Internal to runtime/. */
 #ifndef HERD_RUNTIME_INFORMER_KEEP_H
 #define HERD_RUNTIME_INFORMER_KEEP_H

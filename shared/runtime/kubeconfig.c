@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kubeconfig.c: kubeconfig files, merged, to one server and one identity.
  *
  * Several files are searched in their order for the current context and for each name: the first
  * that has it counts, as clientcmd merges them. Relative names of files are relative to the
  * kubeconfig that says them. What Herd cannot do with an identity (plugins, passwords, proxies) is
- * refused by name, never skipped: who is asked for must be who is sent. */
+ * rejected by name, never skipped: who is asked for must be who is sent. */
 #include "runtime/kubeconfig.h"
 
-#include "base/limits.h"
 #include "io/file.h"
 #include "text/base64.h"
+#include "text/limits.h"
 #include "text/yaml.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ struct entry {
     struct json value; /* its cluster, user or context */
 };
 
-static int refuse(const struct entry *entry, const char *field, struct error *err, const char *why)
+static int reject(const struct entry *entry, const char *field, struct error *err, const char *why)
 {
     return error_set(err, ERROR_INVALID, "kubeconfig %.*s, context \"%.*s\": %s[%.*s].%s: %s",
                      STR_ARG(str_shown(entry->arena, entry->source->file, 200)),
@@ -62,8 +63,7 @@ static int read_source(struct arena *arena, struct str file, struct source *ret_
     if (json_read(arena, documents.items[0].json, &limits, &root, err) < 0)
         return error_wrap(err, "kubeconfig %.*s", STR_ARG(str_shown(arena, file, 200)));
     if (documents.count > 1 || !json_is(root, JSON_OBJECT))
-        return error_set(err, ERROR_INVALID,
-                         "kubeconfig %.*s: must be one document of kind Config",
+        return error_set(err, ERROR_INVALID, "kubeconfig %.*s: must be one document of kind Config",
                          STR_ARG(str_shown(arena, file, 200)));
     *ret_source = (struct source){ file, root };
     return 0;
@@ -78,8 +78,8 @@ static struct json find_named(const struct source *source, struct str list, stru
 }
 
 static int find_entry(struct arena *arena, const struct source_list *sources, struct str context,
-                      const char *list, struct str member, struct str name,
-                      struct entry *ret_entry, struct error *err)
+                      const char *list, struct str member, struct str name, struct entry *ret_entry,
+                      struct error *err)
 {
     for (uint32_t i = 0; i < sources->count; i++) {
         const struct source *source = &sources->items[i];
@@ -106,7 +106,7 @@ static int get_text(const struct entry *entry, const char *field, struct str *re
     if (json_kind(value) <= JSON_NULL)
         return 0;
     if (!json_is(value, JSON_STRING))
-        return refuse(entry, field, err, "must be a string: put it into quotes");
+        return reject(entry, field, err, "must be a string: put it into quotes");
     *ret_text = str_dup(entry->arena, json_str(value));
     return 0;
 }
@@ -137,16 +137,16 @@ static int get_pem(const struct entry *entry, const char *field, struct str *ret
         return -1;
     if (data.len) {
         if (base64_decode(entry->arena, data, ret_pem, &inner) < 0)
-            return refuse(entry, data_field, err, "is not base64");
+            return reject(entry, data_field, err, "is not base64");
     } else if (name.len) {
         if (file_read(entry->arena, str_z(entry->arena, resolve(entry, name)), PEM_BYTES, ret_pem,
                       &inner) < 0)
-            return refuse(entry, field, err, inner.text);
+            return reject(entry, field, err, inner.text);
     } else {
         return 0;
     }
     if (str_find(*ret_pem, STR("-----BEGIN "), 0) < 0)
-        return refuse(entry, data.len ? data_field : field, err,
+        return reject(entry, data.len ? data_field : field, err,
                       "holds no PEM: expected a line that begins with -----BEGIN");
     return 0;
 }
@@ -161,25 +161,24 @@ static int read_cluster(const struct entry *entry, struct kube_config *config, s
         get_pem(entry, "certificate-authority", &config->ca_pem, err) < 0)
         return -1;
     if (config->server.len == 0)
-        return refuse(entry, "server", err, "is missing: set it to https://host:port");
-    if (!str_starts(config->server, STR("https://")) &&
-        !str_starts(config->server, STR("http://")))
-        return refuse(entry, "server", err, "must begin with https:// (or http://)");
+        return reject(entry, "server", err, "is missing: set it to https://host:port");
+    if (!str_starts(config->server, STR("https://")) && !str_starts(config->server, STR("http://")))
+        return reject(entry, "server", err, "must begin with https:// (or http://)");
     while (str_ends(config->server, STR("/")))
         config->server.len--;
     if (proxy.len)
-        return refuse(entry, "proxy-url", err,
+        return reject(entry, "proxy-url", err,
                       "proxies are not supported: remove it and give a server that is reached "
                       "directly");
     config->insecure = json_bool(json_get(entry->value, STR("insecure-skip-tls-verify")));
     if (config->insecure && config->ca_pem.len)
-        return refuse(entry, "insecure-skip-tls-verify", err,
+        return reject(entry, "insecure-skip-tls-verify", err,
                       "contradicts certificate-authority: keep one of the two");
     return 0;
 }
 
 /* What would make somebody else of us than the file says. */
-static int refuse_unknown_ways(const struct entry *entry, struct error *err)
+static int reject_unknown_ways(const struct entry *entry, struct error *err)
 {
     static const struct {
         const char *field;
@@ -198,20 +197,19 @@ static int refuse_unknown_ways(const struct entry *entry, struct error *err)
 
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
         if (json_kind(json_get(entry->value, str_of(ways[i].field))) > JSON_NULL)
-            return refuse(entry, ways[i].field, err, ways[i].why);
+            return reject(entry, ways[i].field, err, ways[i].why);
     return 0;
 }
 
 static int read_user(const struct entry *entry, struct kube_config *config, struct error *err)
 {
-    if (refuse_unknown_ways(entry, err) < 0 ||
-        get_text(entry, "token", &config->token, err) < 0 ||
+    if (reject_unknown_ways(entry, err) < 0 || get_text(entry, "token", &config->token, err) < 0 ||
         get_text(entry, "tokenFile", &config->token_file, err) < 0 ||
         get_pem(entry, "client-certificate", &config->certificate_pem, err) < 0 ||
         get_pem(entry, "client-key", &config->key_pem, err) < 0)
         return -1;
     if ((config->certificate_pem.len > 0) != (config->key_pem.len > 0))
-        return refuse(entry, config->key_pem.len ? "client-certificate" : "client-key", err,
+        return reject(entry, config->key_pem.len ? "client-certificate" : "client-key", err,
                       "is missing: a client certificate and its key come together");
     if (config->token_file.len) {
         struct str unused;
@@ -222,7 +220,7 @@ static int read_user(const struct entry *entry, struct kube_config *config, stru
         config->token_file = resolve(entry, config->token_file);
         if (file_read(entry->arena, str_z(entry->arena, config->token_file), PEM_BYTES, &unused,
                       &inner) < 0)
-            return refuse(entry, "tokenFile", err, inner.text);
+            return reject(entry, "tokenFile", err, inner.text);
     }
     return 0;
 }
@@ -235,14 +233,14 @@ static int pick(struct arena *arena, const struct source_list *sources, struct s
     struct str cluster_name = STR("");
     struct str user_name = STR("");
 
-    if (find_entry(arena, sources, context, "contexts", STR("context"), context, &at_context,
-                   err) < 0 ||
+    if (find_entry(arena, sources, context, "contexts", STR("context"), context, &at_context, err) <
+            0 ||
         get_text(&at_context, "cluster", &cluster_name, err) < 0 ||
         get_text(&at_context, "user", &user_name, err) < 0 ||
         get_text(&at_context, "namespace", &config.namespace_, err) < 0)
         return -1;
     if (cluster_name.len == 0)
-        return refuse(&at_context, "cluster", err, "is missing: name an entry of clusters");
+        return reject(&at_context, "cluster", err, "is missing: name an entry of clusters");
     if (find_entry(arena, sources, context, "clusters", STR("cluster"), cluster_name, &cluster,
                    err) < 0 ||
         read_cluster(&cluster, &config, err) < 0)
@@ -343,8 +341,8 @@ int kube_config_in_cluster(struct arena *arena, struct kube_config *ret_config, 
                                "kubeconfig");
     if (file_read(arena, SERVICE_ACCOUNT "ca.crt", PEM_BYTES, &config.ca_pem, err) < 0)
         return error_wrap(err, "in-cluster identity");
-    config.server = str_fmt(arena, strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host,
-                            port);
+    config.server =
+        str_fmt(arena, strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host, port);
     if (file_read(arena, SERVICE_ACCOUNT "namespace", 256, &config.namespace_, &ignored) < 0 ||
         str_trim(config.namespace_).len == 0)
         config.namespace_ = STR("default");

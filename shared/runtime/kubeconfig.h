@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kubeconfig.h: where the API server is and who we are: from a kubeconfig or from within a cluster.
  * Formats: k8s.io/client-go/tools/clientcmd/api/v1; in-cluster:
  * k8s.io/client-go/rest InClusterConfig. */
@@ -12,15 +13,15 @@ struct kube_config {
     struct str ca_pem; /* "" = the system's */
     struct str certificate_pem;
     struct str key_pem;
-    struct str token;          /* "" = none, or token_file */
-    struct str token_file;     /* re-read as it changes */
+    struct str token;      /* "" = none, or token_file */
+    struct str token_file; /* re-read as it changes */
     struct str tls_server_name;
     struct str namespace_; /* of the context; "" = "default" */
     bool insecure;
 };
 
 /* `file` NULL or "": $KUBECONFIG's files, then ~/.kube/config; `context` NULL or "": the current
- * one. exec and auth-provider plugins are refused by name. Errors name file, context and field. */
+ * one. exec and auth-provider plugins are rejected by name. Errors name file, context and field. */
 int kube_config_load(struct arena *arena, const char *file, const char *context,
                      struct kube_config *ret_config, struct error *err);
 /* From KUBERNETES_SERVICE_HOST and the mounted service account.

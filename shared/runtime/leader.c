@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* leader.c: the lease's shell: one timer and at most one request.
  *
  * A request may take half the renew deadline, so that a second one still fits; while leading it may
  * not outlive the deadline at all. Should it hang nevertheless, the timer ends the leadership. */
 #include "runtime/leader.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "kube/lease.h"
+#include "kube/limits.h"
 
 enum { RELEASE_TIME_MS = 2000 };
 
@@ -57,8 +58,7 @@ static void on_answer(void *context, const struct kube_answer *answer)
     leader->asked = LEASE_DO_NOTHING;
     if (err.code == ERROR_NONE)
         (void)json_read(arena, answer->body, &json_limits_default, &object, &err);
-    if (err.code == ERROR_NONE &&
-        !str_eq(json_str(json_get(object, STR("kind"))), STR("Lease")))
+    if (err.code == ERROR_NONE && !str_eq(json_str(json_get(object, STR("kind"))), STR("Lease")))
         err.code = ERROR_INTERNAL; /* a login page, or some other peer's idea of an answer */
     if (err.code == ERROR_NONE)
         step(leader, asked == LEASE_DO_GET ? LEASE_READ : LEASE_WRITTEN, object, ERROR_NONE);
@@ -96,10 +96,10 @@ static void send(struct leader *leader, const struct lease_output *out)
         timeout_ms = left_ms < timeout_ms ? left_ms : timeout_ms;
     }
     leader->asked = out->effect;
-    leader->call = kube_client_raw(leader->options.client, ways[out->effect].method,
-                                   kube_request_path(arena, &request),
-                                   ways[out->effect].content_type, out->body,
-                                   timeout_ms > 1 ? timeout_ms : 1, on_answer, leader);
+    leader->call =
+        kube_client_raw(leader->options.client, ways[out->effect].method,
+                        kube_request_path(arena, &request), ways[out->effect].content_type,
+                        out->body, timeout_ms > 1 ? timeout_ms : 1, on_answer, leader);
 }
 
 static void give_up_call(struct leader *leader)

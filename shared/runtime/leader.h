@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* leader.h: leader election in motion: kube/lease.h on a loop. */
 #ifndef HERD_RUNTIME_LEADER_H
 #define HERD_RUNTIME_LEADER_H

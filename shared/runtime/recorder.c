@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* recorder.c: sends Events; each at most three times, and few at once. */
 #include "runtime/recorder.h"
 
+#include "base/linked.h"
 #include "base/memory.h"
 #include "kube/backoff.h"
 
@@ -29,9 +31,9 @@ struct sending {
     struct loop_timer *timer;
     struct backoff backoff;
 };
+LINKED_DEFINE(sending, struct sending)
 
-static const struct kube_resource events =
-    KUBE_RESOURCE_INIT("", "v1", "events", "Event", true);
+static const struct kube_resource events = KUBE_RESOURCE_INIT("", "v1", "events", "Event", true);
 
 static void on_answer(void *context, const struct kube_answer *answer);
 
@@ -50,12 +52,7 @@ static void free_sending(struct sending *sending)
 {
     struct recorder *recorder = sending->recorder;
 
-    if (sending->previous)
-        sending->previous->next = sending->next;
-    else
-        recorder->first = sending->next;
-    if (sending->next)
-        sending->next->previous = sending->previous;
+    sending_unlink(&recorder->first, sending);
     recorder->pending--;
     kube_call_cancel(sending->call);
     loop_timer_free(sending->timer);
@@ -85,13 +82,12 @@ static void send_event(void *context)
         .body = sending->body,
     };
 
-    sending->call =
-        kube_client_call(sending->recorder->client, &request, on_answer, sending);
+    sending->call = kube_client_call(sending->recorder->client, &request, on_answer, sending);
 }
 
 /* The Event to be patched is not there: perhaps not yet, its creation being under way, so it is
  * asked for once more; then it is made anew. False: do not send. */
-static bool mend_not_found(struct sending *sending)
+static bool repair_not_found(struct sending *sending)
 {
     struct recorder *recorder = sending->recorder;
     int64_t now_ms = clock_wall_ms(loop_clock(kube_client_loop(recorder->client)));
@@ -122,8 +118,8 @@ static void on_answer(void *context, const struct kube_answer *answer)
     }
     wait_ms = backoff_next(&sending->backoff, answer->retry_after_ms, &recorder->rng);
     if (sending->backoff.failures >= TRIES ||
-        !(error_course(error) == COURSE_RETRY ||
-          (error == ERROR_NOT_FOUND && mend_not_found(sending)))) {
+        !(error_course(error) == COURSE_RETRY || error_course(error) == COURSE_TRANSIENT ||
+          (error == ERROR_NOT_FOUND && repair_not_found(sending)))) {
         recorder->failed++;
         /* Nothing stands under that name: the next repetition must not patch it. */
         if (sending->effect == EVENT_CREATE)
@@ -148,9 +144,11 @@ static void copy_event(struct sending *sending, const struct kube_event *event)
         .uid = str_dup(arena, event->uid),
         .resource_version = str_dup(arena, event->resource_version),
         .warning = event->warning,
-        .milestone = event->milestone,
+        .kind = event->kind,
         .reason = str_dup(arena, event->reason),
         .message = str_dup(arena, event->message),
+        .annotation_key = str_dup(arena, event->annotation_key),
+        .annotation = str_dup(arena, event->annotation),
     };
 }
 
@@ -163,10 +161,7 @@ void recorder_emit(struct recorder *recorder, const struct kube_event *event)
     sending->arena = arena_create(0);
     sending->backoff = backoff_new(RETRY_FIRST_MS, RETRY_MAX_MS);
     sending->timer = loop_timer_create(loop, send_event, sending);
-    sending->next = recorder->first;
-    if (sending->next)
-        sending->next->previous = sending;
-    recorder->first = sending;
+    sending_link(&recorder->first, sending);
     recorder->pending++;
     if (recorder->pending > PENDING_MAX) {
         recorder->failed++;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* recorder.h: Events, sent. Fire and forget: an Event that cannot be written is counted, not
  * retried for ever (three tries). */
 #ifndef HERD_RUNTIME_RECORDER_H

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* configured.c: a file that is followed by one thread, for many. */
 #include "settings/configured.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
-#include "base/plant.h"
 #include "io/follow.h"
+#include "text/limits.h"
 
 #include <pthread.h>
 
@@ -13,8 +13,8 @@ struct configured {
     struct configuration_layer flags;
     struct file_follow *file; /* this and what follows are the refreshing thread's */
     struct configured_file of_file;
-    struct error refused; /* as it was told; text "" = nothing was */
-    pthread_mutex_t lock; /* of `now` */
+    struct error rejected; /* as it was told; text "" = nothing was */
+    pthread_mutex_t lock;  /* of `now` */
     struct configuration now;
 };
 
@@ -101,7 +101,7 @@ void configured_free(struct configured *configured)
 
 int configured_refresh(struct configured *configured, struct error *err)
 {
-    if (!file_follow_changed(configured->file) || PLANTED(CONFIGURED_ONCE))
+    if (!file_follow_changed(configured->file))
         return 0;
     return take(configured, err) < 0 ? -1 : 1;
 }
@@ -113,9 +113,9 @@ struct configured_file configured_file_of(const struct configured *configured)
 
 /* --- told --- */
 
-static void count_reload(const struct configured_teller *teller, struct str result, double amount)
+static void count_reload(const struct configured_teller *teller, struct str result)
 {
-    metrics_add(teller->metrics, teller->reloads, &result, amount);
+    metrics_add(teller->metrics, teller->reloads, &result, 1);
 }
 
 static void tell_taken(const struct configured *configured, const struct configured_teller *teller)
@@ -132,8 +132,6 @@ static void tell_taken(const struct configured *configured, const struct configu
 
 void configured_tell(struct configured *configured, const struct configured_teller *teller)
 {
-    count_reload(teller, STR("taken"), 0);
-    count_reload(teller, STR("refused"), 0);
     tell_taken(configured, teller);
     health_set(teller->health, teller->check, STR(""));
 }
@@ -144,17 +142,17 @@ bool configured_look(struct configured *configured, const struct configured_tell
     int found = configured_refresh(configured, &err);
 
     /* Logged once it is so. */
-    metrics_set(teller->metrics, teller->refused, NULL, found < 0);
+    metrics_set(teller->metrics, teller->rejected, NULL, found < 0);
     health_note(teller->health, teller->check, str_of(err.text));
     if (found > 0) {
-        count_reload(teller, STR("taken"), 1);
+        count_reload(teller, STR("taken"));
         tell_taken(configured, teller);
-    } else if (found < 0 && strcmp(configured->refused.text, err.text) != 0) {
-        count_reload(teller, STR("refused"), 1);
-        log_warn(teller->log, "configuration refused; the last good one stays in use",
+    } else if (found < 0 && strcmp(configured->rejected.text, err.text) != 0) {
+        count_reload(teller, STR("rejected"));
+        log_warn(teller->log, "configuration rejected; the last good one stays in use",
                  LOG_Z("error", err.text));
     }
-    configured->refused = err;
+    configured->rejected = err;
     return found > 0;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* configured.h: the configuration that holds now: the defaults, over them what the file says as it
  * stands, over that the flags.
  *
@@ -9,7 +10,7 @@
 #include "base/metric.h"
 #include "io/log.h"
 #include "runtime/health.h"
-#include "stack/configuration.h"
+#include "stack/model/configuration.h"
 
 struct configured;
 
@@ -35,18 +36,18 @@ struct configured_file configured_file_of(const struct configured *configured);
 struct configured_teller {
     struct log *log;
     struct metrics *metrics;
-    uint32_t reloads; /* id of a counter by result: taken, refused */
-    uint32_t refused; /* id of a gauge */
+    uint32_t reloads;  /* id of a counter by result: taken, rejected */
+    uint32_t rejected; /* id of a gauge */
     struct health *health;
     uint32_t check;
 };
 /* What there was at the beginning; the check is fine from now on. */
 void configured_tell(struct configured *configured, const struct configured_teller *teller);
-/* configured_refresh, told: each file that is taken or refused once by log and counter, one that is
- * refused by gauge and note for as long. True if one was taken. */
+/* configured_refresh, told: each file that is taken or rejected once by log and counter, one that
+ * is rejected by gauge and note for as long. True if one was taken. */
 bool configured_look(struct configured *configured, const struct configured_teller *teller);
 
-/* A copy, so that one judgement has one configuration. NULL: the defaults. Any thread. */
+/* A copy, so that one validation has one configuration. NULL: the defaults. Any thread. */
 struct configuration configured_take(struct configured *configured);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base64.c: three bytes are four digits. */
 #include "text/base64.h"
 
@@ -6,19 +7,22 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 struct str base64_encode(struct arena *arena, struct str bytes)
 {
     const unsigned char *from = (const unsigned char *)bytes.at;
-    struct strbuf out = strbuf_new(arena, (bytes.len + 2) / 3 * 4);
+    size_t len = (bytes.len + 2) / 3 * 4;
+    char *text = arena_bytes(arena, len + 1);
+    char *to = text;
 
     for (size_t i = 0; i < bytes.len; i += 3) {
         size_t left = bytes.len - i;
         uint32_t group = (uint32_t)from[i] << 16 | (left > 1 ? (uint32_t)from[i + 1] << 8 : 0) |
                          (left > 2 ? from[i + 2] : 0);
 
-        strbuf_char(&out, digits[group >> 18]);
-        strbuf_char(&out, digits[group >> 12 & 63]);
-        strbuf_char(&out, left > 1 ? digits[group >> 6 & 63] : '=');
-        strbuf_char(&out, left > 2 ? digits[group & 63] : '=');
+        *to++ = digits[group >> 18];
+        *to++ = digits[group >> 12 & 63];
+        *to++ = left > 1 ? digits[group >> 6 & 63] : '=';
+        *to++ = left > 2 ? digits[group & 63] : '=';
     }
-    return strbuf_str(&out);
+    *to = '\0';
+    return str_make(text, len);
 }
 
 static int digit_value(char c)
@@ -41,7 +45,7 @@ int base64_decode(struct arena *arena, struct str text, struct str *ret_bytes, s
 {
     struct strbuf out = strbuf_new(arena, text.len / 4 * 3 + 3);
     uint32_t group = 0;
-    uint32_t count = 0;  /* digits seen */
+    uint32_t count = 0; /* digits seen */
     uint32_t padding = 0;
 
     for (size_t i = 0; i < text.len; i++) {

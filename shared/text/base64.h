@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base64.h: RFC 4648 base64, standard alphabet, padded. */
 #ifndef HERD_TEXT_BASE64_H
 #define HERD_TEXT_BASE64_H

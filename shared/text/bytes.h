@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bytes.h: what reader and writer of JSON and YAML know about bytes. Internal to text/. */
 #ifndef HERD_TEXT_BYTES_H
 #define HERD_TEXT_BYTES_H
@@ -78,9 +79,9 @@ static inline const char *plain_end(const char *at, const char *end)
     while (end - at >= 16) {
         __m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)at);
         /* Compared as signed, bytes from 0x80 on are below space too. */
-        __m128i special = _mm_or_si128(
-            _mm_or_si128(_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, slash)),
-            _mm_cmplt_epi8(chunk, space));
+        __m128i special =
+            _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, slash)),
+                         _mm_cmplt_epi8(chunk, space));
         int mask = _mm_movemask_epi8(special);
 
         if (mask)
@@ -110,6 +111,37 @@ static inline const char *plain_end(const char *at, const char *end)
     while (at < end && is_plain((unsigned char)*at))
         at++;
     return at;
+}
+
+/* The same for what a JSON string says: also over each \", of which a document inside of a string
+ * is full, in steps of 16. Sets *ret_escaped if there was one. */
+static inline const char *quoted_end(const char *at, const char *end, bool *ret_escaped)
+{
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"');
+    const __m128i slash = _mm_set1_epi8('\\');
+    const __m128i space = _mm_set1_epi8(0x20);
+
+    while (end - at >= 16) {
+        __m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)at);
+        unsigned quotes = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(chunk, quote));
+        unsigned slashes = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(chunk, slash));
+        unsigned others = (unsigned)_mm_movemask_epi8(_mm_cmplt_epi8(chunk, space));
+        /* A quote ends unless a backslash is before it, a backslash unless a quote is behind it.
+         * Before the first that does, backslashes stand in no other way, so pairs are pairs. */
+        unsigned ends = (quotes & ~(slashes << 1)) | (slashes & ~(quotes >> 1)) | others;
+        unsigned count = ends ? (unsigned)__builtin_ctz(ends) : 16;
+
+        if (slashes & ((1u << count) - 1))
+            *ret_escaped = true;
+        at += count;
+        if (ends)
+            return at;
+    }
+#else
+    (void)ret_escaped;
+#endif
+    return plain_end(at, end);
 }
 
 #endif

@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* digest.c: OpenSSL's SHA-256 and HMAC. */
 #include "text/digest.h"
 
 #include "base/memory.h"
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 
 enum { DIGEST_BYTES = 32 };
 
@@ -35,18 +34,4 @@ struct str digest_sha256_hex(struct arena *arena, struct str bytes)
     if (!EVP_Digest(bytes_of(bytes), bytes.len, digest, NULL, EVP_sha256(), NULL))
         mem_exhausted("digest");
     return hex_of(arena, digest);
-}
-
-struct str digest_hmac_hex(struct arena *arena, struct str key, struct str bytes)
-{
-    unsigned char digest[DIGEST_BYTES];
-
-    if (!HMAC(EVP_sha256(), bytes_of(key), (int)key.len, bytes_of(bytes), bytes.len, digest, NULL))
-        mem_exhausted("digest");
-    return hex_of(arena, digest);
-}
-
-bool digest_equal(struct str a, struct str b)
-{
-    return a.len == b.len && CRYPTO_memcmp(bytes_of(a), bytes_of(b), a.len) == 0;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.c: views of what json_scan.c has indexed. */
 #include "text/json.h"
 
@@ -47,6 +48,18 @@ struct json json_walk(struct json value, ...)
         value = json_get(value, str_of(key));
     va_end(keys);
     return value;
+}
+
+bool json_may_hold(struct json value, struct str key)
+{
+    uint32_t signature = key_signature(key);
+
+    if (!value.index)
+        return false;
+    for (uint32_t i = value.node + 1; i < json_node_of(value)->next; i++)
+        if (value.index->nodes[i].flags & JSON_FLAG_KEY && value.index->nodes[i].next == signature)
+            return true;
+    return false;
 }
 
 uint32_t json_count(struct json value)
@@ -103,9 +116,8 @@ struct str json_str(struct json value)
     struct str raw = json_raw(value);
     struct str body = str_make(raw.at + 1, raw.len - 2);
 
-    return json_node_of(value)->flags & JSON_FLAG_ESCAPED
-               ? json_unescape(value.index->arena, body)
-               : body;
+    return json_node_of(value)->flags & JSON_FLAG_ESCAPED ? json_unescape(value.index->arena, body)
+                                                          : body;
 }
 
 bool json_bool(struct json value)

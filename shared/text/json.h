@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.h: strict reading of JSON, without building a tree.
  *
  * json_read scans the bytes once: UTF-8, no NUL (also not as \u0000), no lone surrogates, no
@@ -41,7 +42,7 @@ struct json_limits {
 extern const struct json_limits json_limits_default;
 
 /* 0 and the root; or -1: ERROR_SYNTAX or ERROR_TOO_LARGE, with line, column and what was
- * expected. */
+ * expected; `field` is the object or array in which that is, "" at the top. */
 int json_read(struct arena *arena, struct str bytes, const struct json_limits *limits,
               struct json *ret_root, struct error *err);
 
@@ -57,6 +58,8 @@ static inline bool json_is(struct json value, enum json_kind kind)
 struct json json_get(struct json object, struct str key);
 /* json_get along several keys; the last argument is NULL. */
 struct json json_walk(struct json value, ...) __attribute__((sentinel));
+/* False: no object in `value`, at any depth, has member `key`. One pass over its index. */
+bool json_may_hold(struct json value, struct str key);
 /* How many members or elements; 0 for all else. */
 uint32_t json_count(struct json value);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_canonical.c: sorted members, numbers by value. As deep as json_read allows. */
 #include "text/json_canonical.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_canonical.h: JSON in the one form that all texts of equal values have: for digests.
  *
  * Compact; members in byte order of their names; numbers as digits and a power of ten, so that 1,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_index.h: what json_read leaves behind. Internal to text/.
  *
  * Nodes stand in the order of the text. A container's members follow it, so its subtree is the run
@@ -9,7 +10,7 @@
 #include "text/json.h"
 
 enum json_flag {
-    JSON_FLAG_ESCAPED = 1, /* a string or key with backslashes */
+    JSON_FLAG_ESCAPED = 1,  /* a string or key with backslashes */
     JSON_FLAG_FRACTION = 2, /* a number with '.', 'e' or 'E' */
     JSON_FLAG_TRUE = 4,
     JSON_FLAG_KEY = 8,
@@ -65,8 +66,8 @@ static inline uint32_t key_signature(struct str key)
         tail = part;
     } else if (key.len) {
         head = (unsigned char)key.at[0];
-        tail = (uint64_t)(unsigned char)key.at[key.len / 2] << 8 |
-               (unsigned char)key.at[key.len - 1];
+        tail =
+            (uint64_t)(unsigned char)key.at[key.len / 2] << 8 | (unsigned char)key.at[key.len - 1];
     }
 
     uint64_t mixed = (head ^ key.len) * 0x9e3779b97f4a7c15ULL;

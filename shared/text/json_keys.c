@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_keys.c: the keys of one object in an order of their own. */
 #include "text/json_index.h"
 
@@ -26,8 +27,8 @@ uint32_t *json_keys_sorted(const struct json_index *index, uint32_t object)
             uint32_t b = middle;
 
             for (uint32_t k = low; k < high; k++) {
-                bool left = a < middle &&
-                            (b >= high || json_keys_compare(index, from[a], from[b]) <= 0);
+                bool left =
+                    a < middle && (b >= high || json_keys_compare(index, from[a], from[b]) <= 0);
 
                 to[k] = left ? from[a++] : from[b++];
             }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_place.c: one step for each key or index. O(members passed + length of the path). */
 #include "text/json_place.h"
 

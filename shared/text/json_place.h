@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_place.h: from a rendered field path (base/path.h) back to the value that it names.
  *
  * A path is text for people: a key may hold the dots and brackets that paths are written with. So

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_unescape.c: escapes of strings, decoded once the scan has found them good. */
 #include "text/bytes.h"
 #include "text/json_index.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_write.c: JSON out. The caller keeps the order of calls; commas follow from it. */
 #include "text/json_write.h"
 

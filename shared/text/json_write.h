@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_write.h: JSON out, straight into a buffer.
  *
  * Commas and colons come by themselves. Strings are escaped as RFC 8259 asks; bytes that are not

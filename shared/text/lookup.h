@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lookup.h: many look-ups in one object. Internal to text/.
  *
  * value_get walks the members: fine for the few that most objects have, quadratic when two objects

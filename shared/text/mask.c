@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mask.c: every form of every secret, found by its first bytes.
  *
  * A hash of the LIMIT_MASK_BYTES bytes at each place of the text leads to the forms that begin so;
@@ -5,10 +6,10 @@
  * the tail of another behind. */
 #include "text/mask.h"
 
-#include "base/limits.h"
 #include "base/map.h"
 #include "text/base64.h"
 #include "text/json_write.h"
+#include "text/limits.h"
 
 enum { WINDOW = LIMIT_MASK_BYTES, BUCKETS_FIRST = 64 };
 
@@ -110,8 +111,7 @@ static void add_encoded(struct mask *mask, struct str secret)
         size_t to = 8 * (before + secret.len) / 6;
 
         memcpy(bytes + before, secret.at, secret.len);
-        add_base64(mask, str_slice(base64_encode(mask->arena,
-                                                 str_make(bytes, before + secret.len)),
+        add_base64(mask, str_slice(base64_encode(mask->arena, str_make(bytes, before + secret.len)),
                                    from, to));
     }
 }
@@ -177,8 +177,7 @@ static size_t hidden_length(const struct mask *mask, struct str text)
         size_t common = common_length(form->text, text);
         bool whole = common == form->text.len;
         bool cut = common >= WINDOW &&
-                   (common == text.len ||
-                    str_starts(str_slice(text, common, text.len), cut_mark));
+                   (common == text.len || str_starts(str_slice(text, common, text.len), cut_mark));
 
         if ((whole || cut) && common > longest)
             longest = common;

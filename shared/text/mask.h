@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mask.h: somebody else's words, without the secrets that they may repeat.
  *
  * Helm, a chart or a server may quote a value that it was given in what it says of a failure.

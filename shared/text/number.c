@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* number.c: reading numbers without losing a digit. */
 #include "text/number.h"
 
@@ -113,8 +114,7 @@ bool number_equal(struct str a, struct str b)
         return x_magnitude == y_magnitude;
     /* Exponents beyond 64 bits: equal only if they are written alike. */
     return x_fits == y_fits && x.exponent_negative == y.exponent_negative &&
-           str_eq(x.exponent, y.exponent) &&
-           x.whole.len - x_first == y.whole.len - y_first;
+           str_eq(x.exponent, y.exponent) && x.whole.len - x_first == y.whole.len - y_first;
 }
 
 void number_canonical(struct str text, struct strbuf *out)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* number.h: JSON numbers as they are written. Internal to text/. */
 #ifndef HERD_TEXT_NUMBER_H
 #define HERD_TEXT_NUMBER_H
@@ -10,7 +11,7 @@ bool number_int64(struct str text, int64_t *ret_number);
 double number_double(struct str text);
 /* So many digits without an exponent are surely within a double's range. */
 enum { NUMBER_DIGITS_SURE = 300 };
-/* False for what is beyond that range: Go's decoders refuse it. */
+/* False for what is beyond that range: Go's decoders reject it. */
 bool number_fits(struct str text);
 /* Equal by value, however long: 1 = 1.0 = 10e-1, 0 = -0. */
 bool number_equal(struct str a, struct str b);

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* patch.c: applying patches. A clone of the document is edited, so a failure leaves nothing behind.
  *
  * Small patches can ask for much: `copy` doubles, long arrays are walked, large subtrees compared.
  * So all members visited are counted as steps, and all that is copied as nodes and bytes. */
 #include "text/patch.h"
 
-#include "base/limits.h"
+#include "text/limits.h"
 #include "text/lookup.h"
 #include "text/pointer.h"
 
@@ -22,7 +23,7 @@ struct patch {
     struct error *err;
 };
 
-__attribute__((format(printf, 3, 4))) static int refuse(struct patch *p, enum error_code code,
+__attribute__((format(printf, 3, 4))) static int reject(struct patch *p, enum error_code code,
                                                         const char *format, ...)
 {
     va_list args;
@@ -42,7 +43,7 @@ static int step(struct patch *p, uint64_t steps)
 {
     p->steps += steps;
     if (p->steps > LIMIT_PATCH_STEPS)
-        return refuse(p, ERROR_TOO_LARGE,
+        return reject(p, ERROR_TOO_LARGE,
                       "the patch asks for too much work on large objects; split it");
     return 0;
 }
@@ -81,12 +82,12 @@ static int find_element(struct patch *p, struct place *place)
     struct value *e = value_first(place->container);
 
     if (!str_eq(place->token, STR("-")) && !str_to_u64(place->token, &index))
-        return refuse(p, ERROR_INVALID, "\"%s\" is not an index of an array",
+        return reject(p, ERROR_INVALID, "\"%s\" is not an index of an array",
                       shown(p, place->token));
     for (; e && visited < index; e = value_next(e))
         visited++;
     if (!e && index != UINT64_MAX && index > visited)
-        return refuse(p, ERROR_INVALID, "index %s is beyond the array's %u elements",
+        return reject(p, ERROR_INVALID, "index %s is beyond the array's %u elements",
                       shown(p, place->token), visited);
     place->index = visited;
     place->member = e;
@@ -107,7 +108,7 @@ static int find_token(struct patch *p, struct place *place)
     case JSON_STRING:
         break;
     }
-    return refuse(p, ERROR_INVALID, "\"%s\" would stand in a %s, which has no members",
+    return reject(p, ERROR_INVALID, "\"%s\" would stand in a %s, which has no members",
                   shown(p, place->token), json_kind_name(value_kind(place->container)));
 }
 
@@ -119,12 +120,11 @@ static int find_place(struct patch *p, struct str pointer, struct place *ret_pla
     if (pointer_parse(p->arena, pointer, &tokens, p->err) < 0) {
         struct str what = str_of(str_z(p->arena, str_of(p->err->text)));
 
-        return refuse(p, ERROR_SYNTAX, "%s", what.at);
+        return reject(p, ERROR_SYNTAX, "%s", what.at);
     }
     for (uint32_t i = 0; i < tokens.count; i++) {
         if (!place.member)
-            return refuse(p, ERROR_INVALID, "there is no \"%s\" to go into",
-                          shown(p, place.token));
+            return reject(p, ERROR_INVALID, "there is no \"%s\" to go into", shown(p, place.token));
         place.container = place.member;
         place.token = tokens.items[i];
         place.depth = i + 1;
@@ -142,7 +142,7 @@ static int find_existing(struct patch *p, struct str pointer, struct place *ret_
     if (find_place(p, pointer, &place) < 0)
         return -1;
     if (!place.member)
-        return refuse(p, ERROR_INVALID, "there is nothing at \"%s\"", shown(p, pointer));
+        return reject(p, ERROR_INVALID, "there is nothing at \"%s\"", shown(p, pointer));
     *ret_place = place;
     return 0;
 }
@@ -171,7 +171,7 @@ static void measure(const struct value *value, uint32_t above, struct size *size
 static int check_depth(struct patch *p, const struct place *to, const struct size *size)
 {
     if (to->depth + size->depth > LIMIT_JSON_DEPTH)
-        return refuse(p, ERROR_TOO_LARGE, "the result would nest more than %d levels",
+        return reject(p, ERROR_TOO_LARGE, "the result would nest more than %d levels",
                       LIMIT_JSON_DEPTH);
     return 0;
 }
@@ -237,7 +237,7 @@ static int remove_place(struct patch *p)
     if (find_existing(p, p->path, &place) < 0)
         return -1;
     if (!place.container)
-        return refuse(p, ERROR_INVALID, "the whole document cannot be removed");
+        return reject(p, ERROR_INVALID, "the whole document cannot be removed");
     take_out(&place);
     return 0;
 }
@@ -253,7 +253,7 @@ static int test(struct patch *p, struct json value)
     if (step(p, size.nodes) < 0)
         return -1;
     if (!value_equal(place.member, value_of(p->arena, value)))
-        return refuse(p, ERROR_INVALID, "the value there is another one");
+        return reject(p, ERROR_INVALID, "the value there is another one");
     return 0;
 }
 
@@ -269,7 +269,7 @@ static int copy(struct patch *p, struct str from)
     p->nodes += size.nodes;
     p->bytes += size.bytes;
     if (p->nodes > LIMIT_JSON_NODES || p->bytes > LIMIT_REVIEW_BODY)
-        return refuse(p, ERROR_TOO_LARGE, "the patch copies more than %d values or %d bytes",
+        return reject(p, ERROR_TOO_LARGE, "the patch copies more than %d values or %d bytes",
                       LIMIT_JSON_NODES, LIMIT_REVIEW_BODY);
     if (step(p, size.nodes) < 0 || check_depth(p, &target, &size) < 0)
         return -1;
@@ -287,7 +287,7 @@ static int move(struct patch *p, struct str from)
     if (str_eq(from, p->path))
         return 0;
     if (str_starts(p->path, from) && p->path.at[from.len] == '/')
-        return refuse(p, ERROR_INVALID, "\"%s\" cannot be moved into itself", shown(p, from));
+        return reject(p, ERROR_INVALID, "\"%s\" cannot be moved into itself", shown(p, from));
     take_out(&source);
     if (find_place(p, p->path, &target) < 0)
         return -1;
@@ -302,9 +302,9 @@ static const struct operation_row {
     struct str op;
     enum needs needs;
 } operation_rows[] = {
-    { STR_INIT("add"), NEEDS_VALUE },      { STR_INIT("remove"), NEEDS_NOTHING },
-    { STR_INIT("replace"), NEEDS_VALUE },  { STR_INIT("move"), NEEDS_FROM },
-    { STR_INIT("copy"), NEEDS_FROM },      { STR_INIT("test"), NEEDS_VALUE },
+    { STR_INIT("add"), NEEDS_VALUE },     { STR_INIT("remove"), NEEDS_NOTHING },
+    { STR_INIT("replace"), NEEDS_VALUE }, { STR_INIT("move"), NEEDS_FROM },
+    { STR_INIT("copy"), NEEDS_FROM },     { STR_INIT("test"), NEEDS_VALUE },
 };
 
 static const struct operation_row *row_of(struct str op)
@@ -326,16 +326,16 @@ static int perform(struct patch *p, struct json operation)
     p->path = json_str(path);
     row = row_of(p->op);
     if (!json_is(operation, JSON_OBJECT))
-        return refuse(p, ERROR_SYNTAX, "an operation is an object, not a %s",
+        return reject(p, ERROR_SYNTAX, "an operation is an object, not a %s",
                       json_kind_name(json_kind(operation)));
     if (!row)
-        return refuse(p, ERROR_SYNTAX, "\"op\" must be add, remove, replace, move, copy or test");
+        return reject(p, ERROR_SYNTAX, "\"op\" must be add, remove, replace, move, copy or test");
     if (!json_is(path, JSON_STRING))
-        return refuse(p, ERROR_SYNTAX, "\"path\" must be a string");
+        return reject(p, ERROR_SYNTAX, "\"path\" must be a string");
     if (row->needs == NEEDS_FROM && !json_is(from, JSON_STRING))
-        return refuse(p, ERROR_SYNTAX, "\"from\" must be a string");
+        return reject(p, ERROR_SYNTAX, "\"from\" must be a string");
     if (row->needs == NEEDS_VALUE && json_is(value, JSON_ABSENT))
-        return refuse(p, ERROR_SYNTAX, "\"value\" is missing");
+        return reject(p, ERROR_SYNTAX, "\"value\" is missing");
     switch (p->op.at[0]) {
     case 'a':
         return add(p, value);

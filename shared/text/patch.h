@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* patch.h: JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7386). */
 #ifndef HERD_TEXT_PATCH_H
 #define HERD_TEXT_PATCH_H

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* patch_diff.c: the patch that leads from one value to another.
  *
  * Objects are compared by key. Arrays are aligned by their longest common subsequence of equal
  * elements, where they are short enough for that, else by common head and tail; what stands between
- * two aligned elements is paired in order. A container whose parts would cost more bytes to mend
+ * two aligned elements is paired in order. A container whose parts would cost more bytes to fix
  * than to replace is replaced. Equal input gives equal bytes. */
 #include "text/json_write.h"
 #include "text/lookup.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pointer.c: tokens between slashes; "~1" is a slash, "~0" a tilde. */
 #include "text/pointer.h"
 

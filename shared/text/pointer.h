@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pointer.h: RFC 6901 JSON Pointers. */
 #ifndef HERD_TEXT_POINTER_H
 #define HERD_TEXT_POINTER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* quantity.c: a decimal number times a suffix, to whole thousandths.
  *
  * Kubernetes rounds what is finer upwards, away from zero ("you want some if you asked for some"),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* quantity.h: Kubernetes resource quantities: "100m", "16Gi", "1.5", "2e3".
  * Grammar and rounding: k8s.io/apimachinery/pkg/api/resource/quantity.go. */
 #ifndef HERD_TEXT_QUANTITY_H

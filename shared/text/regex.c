@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regex.c: PCRE2 within bounds.
  *
  * PCRE2's match limit counts for each start position and the JIT counts differently from the
@@ -6,8 +7,8 @@
  * What a match needs is made for each call, so one pattern serves many threads. */
 #include "text/regex.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "text/limits.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -51,7 +52,8 @@ static int check_size(const pcre2_code *code, struct error *err)
     if (bytes > LIMIT_REGEX_COMPILED)
         return error_set(err, ERROR_TOO_LARGE,
                          "the pattern, offset 0, needs %zu bytes when compiled, more than %d; use "
-                         "smaller counts in braces", bytes, LIMIT_REGEX_COMPILED);
+                         "smaller counts in braces",
+                         bytes, LIMIT_REGEX_COMPILED);
     return 0;
 }
 
@@ -117,8 +119,7 @@ struct regex *regex_create_search(struct str pattern, struct error *err)
 
     return check_length(pattern, err) != 0
                ? NULL
-               : create(str_fmt(arena, "(?s:.*?)(%.*s)(?s:.*)", STR_ARG(pattern)),
-                        err);
+               : create(str_fmt(arena, "(?s:.*?)(%.*s)(?s:.*)", STR_ARG(pattern)), err);
 }
 
 static enum regex_answer match(const struct regex *regex, struct str subject, size_t at,
@@ -129,8 +130,7 @@ static enum regex_answer match(const struct regex *regex, struct str subject, si
 
     /* The JIT has 32 KiB of stack; the interpreter has the heap limit. */
     if (result == PCRE2_ERROR_JIT_STACKLIMIT)
-        result = pcre2_match(regex->code, text, subject.len, at, PCRE2_NO_JIT, data,
-                             regex->limits);
+        result = pcre2_match(regex->code, text, subject.len, at, PCRE2_NO_JIT, data, regex->limits);
     if (result >= 0)
         return REGEX_YES;
     /* Anything but "no match" (a limit, bytes that are not UTF-8) is not an answer. */

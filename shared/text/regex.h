@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regex.h: patterns that administrators write, matched within bounds (limits.def REGEX_*).
  *
  * PCRE2 with UTF, anchored at both ends, JIT where the machine has it. A pattern is an object and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* semver.c: versions. The ranges of them are in semver_range.c. */
 #include "text/semver.h"
 

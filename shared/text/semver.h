@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* semver.h: chart versions (SemVer 2.0.0) and ranges of them, as Helm reads both.
  * Ranges: github.com/Masterminds/semver v3: "^1.2", "~1.2.3", ">=1.2, <2 || 3.x", "1.2 - 1.4". */
 #ifndef HERD_TEXT_SEMVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* semver_range.c: ranges as github.com/Masterminds/semver v3 (which Helm uses) means them.
  *
  * A range is alternatives joined by "||"; each is tests joined by space or comma, which must all
@@ -7,7 +8,7 @@
 #include "base/list.h"
 #include "text/semver.h"
 
-enum operator {
+enum operator{
     OP_EQUAL, /* also no operator */
     OP_NOT_EQUAL,
     OP_GREATER,
@@ -153,7 +154,7 @@ static enum operator take_operator(struct str *rest)
 /* "1.2 - 1.4" is ">=1.2, <=1.4". *rest stands behind the first version. */
 static bool take_hyphen(struct str *rest, struct test *first, struct test_list *tests)
 {
-    struct test second = { .operator = OP_LESS_EQUAL };
+    struct test second = { .operator= OP_LESS_EQUAL };
     struct str ahead = *rest;
 
     skip_space(&ahead);
@@ -161,9 +162,9 @@ static bool take_hyphen(struct str *rest, struct test *first, struct test_list *
         return true;
     ahead = str_slice(ahead, 1, ahead.len);
     skip_space(&ahead);
-    if (first->operator != OP_EQUAL || !take_version(&ahead, &second))
+    if (first->operator!= OP_EQUAL || !take_version(&ahead, &second))
         return false;
-    first->operator = OP_GREATER_EQUAL;
+    first->operator= OP_GREATER_EQUAL;
     *rest = ahead;
     test_list_push(tests, *first);
     *first = second;
@@ -175,7 +176,7 @@ static bool add_alternative(struct str rest, struct test_list *tests)
 {
     skip_space(&rest);
     for (;;) {
-        struct test test = { .operator = take_operator(&rest) };
+        struct test test = { .operator= take_operator(&rest) };
 
         if (!take_version(&rest, &test) || !take_hyphen(&rest, &test, tests))
             return false;
@@ -265,7 +266,7 @@ static bool is_greater(const struct test *test, const struct semver *v)
 static bool holds(const struct test *test, const struct semver *v)
 {
     /* != with all parts given is the one test that a pre-release may pass unasked. */
-    bool exact_not = test->operator == OP_NOT_EQUAL && test->parts == 3;
+    bool exact_not = test->operator== OP_NOT_EQUAL && test->parts == 3;
 
     if (v->pre.len && test->version.pre.len == 0 && !exact_not)
         return false;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* time.c: dates by the proleptic Gregorian calendar, without time zones of the machine. */
 #include "text/time.h"
 
@@ -62,8 +63,8 @@ static uint32_t days_in(int64_t year, uint32_t month)
 static bool is_date(const struct date *date)
 {
     return date->month >= 1 && date->month <= 12 && date->day >= 1 &&
-           date->day <= days_in(date->year, date->month) && date->hour < 24 &&
-           date->minute < 60 && date->second < 60;
+           date->day <= days_in(date->year, date->month) && date->hour < 24 && date->minute < 60 &&
+           date->second < 60;
 }
 
 static int64_t ms_from_date(const struct date *date)
@@ -186,10 +187,9 @@ int time_parse_http_date(struct str text, int64_t *ret_wall_ms, struct error *er
     struct date date = { 0 };
     struct str rest = text;
     uint32_t year = 0;
-    bool good = take_weekday(&rest) && take(&rest, STR(", ")) &&
-                take_number(&rest, 2, &date.day) && take(&rest, STR(" ")) &&
-                take_month_name(&rest, &date.month) && take(&rest, STR(" ")) &&
-                take_number(&rest, 4, &year) && take(&rest, STR(" ")) &&
+    bool good = take_weekday(&rest) && take(&rest, STR(", ")) && take_number(&rest, 2, &date.day) &&
+                take(&rest, STR(" ")) && take_month_name(&rest, &date.month) &&
+                take(&rest, STR(" ")) && take_number(&rest, 4, &year) && take(&rest, STR(" ")) &&
                 take_clock(&rest, &date) && take(&rest, STR(" GMT")) && rest.len == 0;
 
     date.year = year;
@@ -206,16 +206,16 @@ struct str time_rfc3339(struct arena *arena, int64_t wall_ms)
 {
     struct date d = date_from_ms(wall_ms);
 
-    return str_fmt(arena, "%04" PRId64 "-%02u-%02uT%02u:%02u:%02uZ", d.year, d.month, d.day,
-                   d.hour, d.minute, d.second);
+    return str_fmt(arena, "%04" PRId64 "-%02u-%02uT%02u:%02u:%02uZ", d.year, d.month, d.day, d.hour,
+                   d.minute, d.second);
 }
 
 struct str time_rfc3339_micro(struct arena *arena, int64_t wall_ms)
 {
     struct date d = date_from_ms(wall_ms);
 
-    return str_fmt(arena, "%04" PRId64 "-%02u-%02uT%02u:%02u:%02u.%03u000Z", d.year, d.month,
-                   d.day, d.hour, d.minute, d.second, d.milli);
+    return str_fmt(arena, "%04" PRId64 "-%02u-%02uT%02u:%02u:%02u.%03u000Z", d.year, d.month, d.day,
+                   d.hour, d.minute, d.second, d.milli);
 }
 
 struct str time_short(struct arena *arena, int64_t duration_ms)
@@ -233,31 +233,4 @@ struct str time_short(struct arena *arena, int64_t duration_ms)
     if (hours < 24)
         return str_fmt(arena, "%" PRId64 "h", hours);
     return str_fmt(arena, "%" PRId64 "d", hours / 24);
-}
-
-struct str time_duration(struct arena *arena, int64_t duration_ms)
-{
-    uint64_t ms = duration_ms < 0 ? 0 - (uint64_t)duration_ms : (uint64_t)duration_ms;
-    uint64_t seconds = ms / 1000;
-    uint32_t fraction = (uint32_t)(ms % 1000);
-    struct strbuf out = strbuf_new(arena, 32);
-
-    if (duration_ms < 0)
-        strbuf_char(&out, '-');
-    if (seconds == 0 && fraction) {
-        strbuf_fmt(&out, "%ums", fraction);
-        return strbuf_str(&out);
-    }
-    if (seconds >= 3600)
-        strbuf_fmt(&out, "%" PRIu64 "h", seconds / 3600);
-    if (seconds >= 60)
-        strbuf_fmt(&out, "%" PRIu64 "m", seconds / 60 % 60);
-    strbuf_fmt(&out, "%" PRIu64, seconds % 60);
-    if (fraction) {
-        strbuf_fmt(&out, ".%03u", fraction);
-        while (out.at[out.len - 1] == '0')
-            out.len--;
-    }
-    strbuf_char(&out, 's');
-    return strbuf_str(&out);
 }

@@ -1,4 +1,5 @@
-/* time.h: RFC 3339 times and Go durations as text. Pure: `now` is an argument elsewhere. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* time.h: times as text. Pure: `now` is an argument elsewhere. */
 #ifndef HERD_TEXT_TIME_H
 #define HERD_TEXT_TIME_H
 
@@ -14,7 +15,5 @@ struct str time_rfc3339_micro(struct arena *arena, int64_t wall_ms);
 int time_parse_http_date(struct str text, int64_t *ret_wall_ms, struct error *err);
 /* For messages: "45s", "4m", "3h12m", "2d". */
 struct str time_short(struct arena *arena, int64_t duration_ms);
-/* Go's Duration.String: "15m0s", "1h0m0s", "250ms". Parsing is base/flag.h's duration_parse. */
-struct str time_duration(struct arena *arena, int64_t duration_ms);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* value.c: trees of cJSON nodes in an arena.
  *
  * A `struct value *` is a cJSON *. Of cJSON we take the node and the list operations that neither
@@ -235,9 +236,8 @@ struct value *value_get(const struct value *object, struct str key)
 
     if (value_kind(object) != JSON_OBJECT)
         return NULL;
-    cJSON_ArrayForEach(member, as_node(object))
-        if (str_eq(str_of(member->string), key))
-            return (struct value *)(uintptr_t)member;
+    cJSON_ArrayForEach(member, as_node(object)) if (str_eq(str_of(member->string), key)) return (
+        struct value *)(uintptr_t)member;
     return NULL;
 }
 
@@ -339,7 +339,7 @@ void value_append(struct value *array, struct value *element)
     append_node(as_node(array), nameless(element));
 }
 
-/* cJSON_InsertItemInArray of Debian 12 (1.7.15-1+deb12u4) refuses, silently, every place but the
+/* cJSON_InsertItemInArray of Debian 12 (1.7.15-1+deb12u4) rejects, silently, every place but the
  * first and the last: its check of the list reads `prev` of the new item. */
 void value_insert(struct value *array, uint32_t index, struct value *element)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* value.h: JSON values that can be changed: to merge, patch, default and prune.
  *
  * Where json.h is for reading, this is for editing: a tree of cJSON nodes in an arena (cJSON's own
@@ -25,6 +26,11 @@ struct value *value_str(struct arena *arena, struct str text);
 struct value *value_array(struct arena *arena);
 struct value *value_object(struct arena *arena);
 struct value *value_clone(struct arena *arena, const struct value *value);
+
+/* A copy in which what `change` gives stands in place of each string; keys stay. */
+struct value *value_map_strings(struct arena *arena, const struct value *value,
+                                struct str (*change)(void *context, struct str text),
+                                void *context);
 
 /* All accept NULL, which is JSON_ABSENT. */
 enum json_kind value_kind(const struct value *value);

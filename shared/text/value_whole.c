@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* value_whole.c: what is done with whole values: compare, write, merge. */
 #include "text/json_write.h"
 #include "text/lookup.h"
@@ -131,8 +132,7 @@ static void write_into(const struct value *value, bool sorted, struct json_write
 static void write_object(const struct value *object, bool sorted, struct json_writer *w)
 {
     uint32_t count = sorted ? value_count(object) : 0;
-    const struct value **members =
-        count > 1 ? sorted_members(w->out->arena, object, count) : NULL;
+    const struct value **members = count > 1 ? sorted_members(w->out->arena, object, count) : NULL;
     uint32_t i = 0;
 
     json_open_object(w);
@@ -212,4 +212,28 @@ struct value *value_merge(struct arena *arena, const struct value *base, const s
         if (value_kind(o) != JSON_NULL && !lookup_get(&below, value_key(o)))
             value_add(arena, merged, value_key(o), value_merge(arena, NULL, o));
     return merged;
+}
+
+/* ---- strings ---- */
+
+struct value *value_map_strings(struct arena *arena, const struct value *value,
+                                struct str (*change)(void *context, struct str text), void *context)
+{
+    enum json_kind kind = value_kind(value);
+    struct value *copy;
+
+    if (kind == JSON_STRING)
+        return value_str(arena, change(context, value_text(value)));
+    if (kind != JSON_OBJECT && kind != JSON_ARRAY)
+        return value_clone(arena, value);
+    copy = kind == JSON_OBJECT ? value_object(arena) : value_array(arena);
+    for (const struct value *m = value_first(value); m; m = value_next(m)) {
+        struct value *changed = value_map_strings(arena, m, change, context);
+
+        if (kind == JSON_OBJECT)
+            value_add(arena, copy, value_key(m), changed);
+        else
+            value_append(copy, changed);
+    }
+    return copy;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yaml.c: libyaml's events to a tree of nodes.
  *
  * libyaml is quadratic where many flow collections are open and in its document API's anchors, and
@@ -5,11 +6,11 @@
  * checked as each comes: it looks at most 1024 characters ahead of an event (the length of a simple
  * key), so it never has more than that many collections open. A NUL ends libyaml's input
  * silently, so bytes are searched for one first. libyaml's memory is not in the arena: the walk
- * runs under arena_run, and the parser is deleted on every way out. */
+ * runs under arena_run, and the parser is deleted on every remedy. */
 #include "text/yaml.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "text/limits.h"
 #include "text/yaml_node.h"
 
 #include <stdio.h>
@@ -52,7 +53,7 @@ __attribute__((format(printf, 3, 4))) static int fail_here(struct reader *r, enu
                      (uint32_t)r->event.start_mark.column + 1, "%s", text);
 }
 
-/* Bytes that libyaml's reader refuses have an offset, but no mark. */
+/* Bytes that libyaml's reader rejects have an offset, but no mark. */
 static int fail_at_offset(struct reader *r, size_t offset, const char *what)
 {
     uint32_t line = 1;
@@ -166,11 +167,11 @@ static int apply_tag(struct reader *r, const yaml_char_t *tag, struct str text,
         return fail_here(r, ERROR_SYNTAX, "unknown tag %s; remove it", shown(r, tag));
     node->kind = yaml_resolve(r->arena, text, &node->text);
     if (node->kind == YAML_UNREAL && want == YAML_NUMBER)
-        return 0; /* refused below, in its own words */
+        return 0; /* rejected below, in its own words */
     if ((node->kind == YAML_REAL ? YAML_NUMBER : node->kind) != want ||
         (is_tag(tag, TAG("int")) && node->kind == YAML_REAL))
-        return fail_here(r, ERROR_SYNTAX, "\"%s\" is not what its tag %s says",
-                         shown(r, text.at), shown(r, tag));
+        return fail_here(r, ERROR_SYNTAX, "\"%s\" is not what its tag %s says", shown(r, text.at),
+                         shown(r, tag));
     return 0;
 }
 
@@ -188,8 +189,8 @@ static int on_scalar(struct reader *r)
 
     if (!node)
         return -1;
-    text = str_dup(r->arena, str_make((const char *)r->event.data.scalar.value,
-                                      r->event.data.scalar.length));
+    text = str_dup(r->arena,
+                   str_make((const char *)r->event.data.scalar.value, r->event.data.scalar.length));
     if (memchr(text.at, '\0', text.len))
         return fail_here(r, ERROR_SYNTAX, "a string must not hold a NUL");
     if (text.len > LIMIT_JSON_STRING)
@@ -200,8 +201,7 @@ static int on_scalar(struct reader *r)
             return -1;
     } else if (r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE) {
         if (has_key_sign(r, text))
-            return fail_here(r, ERROR_SYNTAX,
-                             "a '?' in plain words within [] or {}; quote \"%s\"",
+            return fail_here(r, ERROR_SYNTAX, "a '?' in plain words within [] or {}; quote \"%s\"",
                              shown(r, text.at));
         node->kind = yaml_resolve(r->arena, text, &node->text);
     }
@@ -283,13 +283,11 @@ static int on_event(struct reader *r)
     case YAML_SEQUENCE_START_EVENT:
         return on_open(r, YAML_SEQUENCE,
                        r->event.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE,
-                       r->event.data.sequence_start.tag,
-                       r->event.data.sequence_start.anchor);
+                       r->event.data.sequence_start.tag, r->event.data.sequence_start.anchor);
     case YAML_MAPPING_START_EVENT:
         return on_open(r, YAML_MAPPING,
                        r->event.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE,
-                       r->event.data.mapping_start.tag,
-                       r->event.data.mapping_start.anchor);
+                       r->event.data.mapping_start.tag, r->event.data.mapping_start.anchor);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         return on_close(r);

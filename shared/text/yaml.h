@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yaml.h: YAML as Kubernetes reads it: YAML 1.2's JSON schema with YAML 1.1's spelling of null,
  * booleans and numbers as in sigs.k8s.io/yaml; every document becomes JSON bytes plus positions.
  *

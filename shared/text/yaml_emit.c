@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yaml_emit.c: a tree of YAML nodes to JSON bytes and a table of positions.
  *
  * Aliases are expanded here, so here is where a small text can become a large one: nodes, bytes and
  * depth are counted as they are written, and members as merges visit them. */
-#include "base/limits.h"
 #include "text/json_write.h"
+#include "text/limits.h"
 #include "text/yaml_node.h"
 
 #include <stdlib.h>
@@ -126,8 +127,7 @@ static int gather(struct emitter *e, const struct yaml_node *mapping, bool own,
                     return -1;
                 continue;
             }
-            member_list_push(members, (struct member){ key, key->next,
-                                                       own ? 0 : members->count + 1,
+            member_list_push(members, (struct member){ key, key->next, own ? 0 : members->count + 1,
                                                        members->count });
         }
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yaml_node.h: a YAML document between libyaml's events and JSON. Internal to text/. */
 #ifndef HERD_TEXT_YAML_NODE_H
 #define HERD_TEXT_YAML_NODE_H
@@ -10,7 +11,7 @@ enum yaml_node_kind {
     YAML_NUMBER,
     YAML_REAL, /* a number that goyaml reads as floating point */
     YAML_STRING,
-    YAML_MERGE, /* the key "<<", plain */
+    YAML_MERGE,  /* the key "<<", plain */
     YAML_UNREAL, /* infinite or not a number: JSON has no word for it */
     YAML_SEQUENCE,
     YAML_MAPPING,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yaml_place.c: where things stand: values, keys, errors, and the documents of a stream. */
 #include "text/json_index.h"
 #include "text/yaml_node.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yaml_scalar.c: what a plain scalar means.
  *
  * Kubernetes reads manifests by sigs.k8s.io/yaml, whose parser is goyaml v2: YAML 1.1's words, so

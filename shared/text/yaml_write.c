@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yaml_write.c: JSON to block-style YAML, as kubectl prints it: two spaces, lists not indented
  * below their key. A string is plain where reading it back gives the same string here and in other
  * parsers, a literal block where it has several lines, and in double quotes else. */

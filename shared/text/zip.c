@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* zip.c: the one file that knows zlib. */
 #include "text/zip.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* zip.h: DEFLATE by zlib: RFC 1952 (gzip) for what others read, RFC 1950 with a dictionary for what
  * we keep. Memory comes from the arena, so nothing is left behind when its budget ends the work. */
 #ifndef HERD_TEXT_ZIP_H

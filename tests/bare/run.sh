@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # run.sh: the README's two commands in a bare Debian 12 root: no make, no compiler, an empty environment.
 #
 # `make run` stays up, so its `ready` file is awaited, then it is asked to end; `make demo` must end by itself with 0.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # admission.sh BIN: what admission costs as a real API server sees it, with the webhooks and without, for Stacks that are
 # changed by 1, 16 and 64 writers at a time; prints a table. README.md says what the figures are. Says why, and ends
 # with 0, where no control plane can be had (tests/cluster/build.sh).

@@ -1,89 +1,134 @@
 #!/usr/bin/env bash
-# compare.sh BIN: herd-webhook beside the peer, in interleaved pairs; prints tables. README.md says what the figures are.
-# Where the peer cannot be built its columns are left out, and a line says why.
+# SPDX-License-Identifier: Apache-2.0
+# compare.sh BIN: herd-webhook as manifests/ installs it (installed.sh) beside its peers, in interleaved turns; prints tables.
+# README.md says what the figures are. Where the peer in Go cannot be built its columns are left out, and a line says why.
 #
-#   BENCH_ROUNDS   pairs for each figure (5)           BENCH_SECONDS  of each run of load (0.4)
+#   BENCH_ROUNDS   turns for each figure (5)           BENCH_SECONDS  of each run of load (0.4)
 #   BENCH_MANY     reviews before the last look at memory (30000)
-#   QUICK=1        one pair, short runs: to see that all of it still works
+#   RUST_PEER      a program to measure, too (README.md)
+#   QUICK=1        one turn, short runs, few Stacks: to see that all of it still works
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+[ "${HERD_GROUP:-}" = own ] || HERD_GROUP=own exec env --default-signal=INT bash lab/group.sh bash "$0" "$@"
+unset HERD_GROUP
 bin=${1:?BIN}
 state=$(mktemp -d /var/tmp/herd-compare.XXXXXX)
 if [ "${QUICK:-}" = 1 ]; then
-  rounds=1 seconds=0.05 many=500 starts=1
+  rounds=1 seconds=0.05 many=500 starts=1 installed_stacks=3
 else
   rounds=${BENCH_ROUNDS:-5} seconds=${BENCH_SECONDS:-0.4} many=${BENCH_MANY:-30000} starts=$((2 * ${BENCH_ROUNDS:-5} + 1))
 fi
 . lab/processes.sh
 . tests/bench/servers.sh
+. tests/bench/installed.sh
 finish() {
   end_all
   rm -rf "$state"
 }
 trap finish EXIT
 
-# route review operation
-pinned_rows='validate small create
-validate rag create
-validate large create
-validate cycle create
-validate rag update
-validate rag change
-mutate rag first
-mutate large first'
-unpinned_rows='validate rag create
-validate large create
-mutate rag first'
+# route reviews connections; the reviews are files of bench-payload's, or "mixed".
+pinned_rows='validate rag-create 1
+validate rag-create 16
+validate rag-create 64
+mutate rag-first 1
+mutate rag-first 16
+mutate rag-first 64
+validate large-create 16
+mutate large-first 16
+validate cycle-create 16
+validate mixed 16'
+new_rows='validate rag-create 16'
+unpinned_rows='validate rag-create 1
+validate rag-create 16
+validate rag-create 64
+validate large-create 16
+mutate rag-first 16'
+payloads='rag-create rag-change rag-first large-create large-first cycle-create'
 
 servers=(herd)
 code=0
 peer_is_there || code=$?
 case $code in
   0) servers+=(peer) ;;
-  77) echo "The peer cannot be had here (see above): its columns are left out." ;;
+  77) echo "The peer in Go cannot be had here (see above): its columns are left out." ;;
   *) exit "$code" ;;
 esac
+if [ -n "${RUST_PEER:-}" ]; then
+  [ -x "$RUST_PEER" ] || fail "RUST_PEER=$RUST_PEER: is no program; build it first, or unset RUST_PEER"
+  servers+=(rust)
+fi
 
 # place pinned|unpinned: the server on one core and the load on the other, or both wherever the kernel puts them.
 place() {
-  on_server=() on_load=() event_threads=0
+  on_server=() on_load=()
   [ "$1" = pinned ] || return 0
-  event_threads=1
   [ "$(nproc)" -lt 2 ] || on_server=(taskset -c 0) on_load=(taskset -c 1)
+}
+
+# serve_in_effect SERVER: herd-webhook with all that it is to validate with.
+serve_in_effect() {
+  serve "$1"
+  [ "$1" != herd ] || until_in_effect
+}
+
+# verdict_of SERVER ROUTE PAYLOAD: true or false, as it allows it.
+verdict_of() {
+  curl -sSk --max-time 20 -H 'Content-Type: application/json' --data-binary "@$state/$3.json" \
+    "https://127.0.0.1:${serves[$1]}/$2" | jq .response.allowed
+}
+
+# A peer that decides otherwise does other work: its figures would say nothing.
+compare_verdicts() {
+  local payload route server want got
+  for payload in $payloads; do
+    route=validate
+    [[ $payload != *-first ]] || route=mutate
+    want=$(verdict_of herd "$route" "$payload")
+    for server in "${servers[@]:1}"; do
+      got=$(verdict_of "$server" "$route" "$payload")
+      [ "$got" = "$want" ] || fail "$payload at /$route: allowed is $got by $server, but $want by herd-webhook"
+    done
+  done
 }
 
 # in_turn ROUND: $turn is the servers, each round another one first.
 in_turn() {
-  turn=("${servers[@]}")
-  (($1 % 2 == 0 || ${#servers[@]} < 2)) || turn=("${servers[1]}" "${servers[0]}")
+  local first=$(($1 % ${#servers[@]}))
+  turn=("${servers[@]:first}" "${servers[@]:0:first}")
 }
 
-# load SERVER ROUTE REVIEW OPERATION CONNECTIONS MODE [SECONDS [MOST]]: bench-load's line.
+# files_of REVIEWS: as bench-load has them. Of those that are mixed one in ten is an update, with the old object.
+files_of() {
+  case $1 in
+    mixed) printf "$state/rag-create.json,%.0s" {1..9} && echo "$state/rag-change.json" ;;
+    *) echo "$state/$1.json" ;;
+  esac
+}
+
+# load SERVER ROUTE REVIEWS CONNECTIONS MODE [SECONDS [MOST]]: bench-load's line.
 load() {
-  "${on_load[@]}" "$bin/bench-load" 127.0.0.1 "${serves[$1]}" "/$2" "$state/$3-$4.json" "$5" "${7:-$seconds}" \
-    "${pid_of[$1]}" "$6" ${8:+"$8"}
+  "${on_load[@]}" "$bin/bench-load" 127.0.0.1 "${serves[$1]}" "/$2" "$(files_of "$3")" "$4" "${6:-$seconds}" \
+    "${pid_of[$1]}" "$5" ${7:+"$7"} || fail "$1 at /$2: not every $3 review was answered with 200 and a verdict"
 }
 
-# pairs FILE ROWS MODE CONNECTIONS...: a line for each run in FILE.
-pairs() {
-  local file=$1 rows=$2 mode=$3 round route review operation connections server line
-  shift 3
+# turns ROWS MODE: a line for each run: server, row, round, bench-load's.
+turns() {
+  local rows=$1 mode=$2 round route reviews connections server line
   for ((round = 0; round < rounds; round++)); do
     in_turn "$round"
-    while read -r route review operation; do
-      for connections in "$@"; do
-        for server in "${turn[@]}"; do
-          line=$(load "$server" "$route" "$review" "$operation" "$connections" "$mode")
-          echo "$server $route/$review/$operation $round $line"
-        done
+    while read -r route reviews connections; do
+      for server in "${turn[@]}"; do
+        line=$(load "$server" "$route" "$reviews" "$connections" "$mode")
+        echo "$server $route/$reviews $round $line"
       done
     done <<<"$rows"
-  done >"$file"
+  done
 }
 
-# Medians of what stands in a file of pairs. A ratio is the median of the pairs' ratios, by how much Herd is better: the
-# peer's figure over Herd's, of rates the other way round.
+# Medians of what stands in a file of turns. A ratio is the median of the rounds' ratios: a peer's figure over Herd's.
 medians='
+  BEGIN { peers = split(servers, names, " "); heading["herd"] = "Herd"; heading["peer"] = "Go"; heading["rust"] = "Rust" }
   function median(list,   n, parts, i, j, t) {
     n = split(list, parts, " ")
     for (i = 2; i <= n; i++)
@@ -91,35 +136,42 @@ medians='
     return n ? (n % 2 ? parts[(n + 1) / 2] : (parts[n / 2] + parts[n / 2 + 1]) / 2) : ""
   }
   function shown(value) { return value == "" ? "-" : sprintf(value < 100 ? "%.1f" : "%.0f", value) }
-  # herd, peer and ratio of one column.
-  function cells(row, column,   ratio) {
-    ratio = median(ratios[row, column])
-    return sprintf(" | %7s %7s %5s", shown(median(all[row, column, "herd"])), shown(median(all[row, column, "peer"])), shown(ratio))
+  function times(ratio) { return ratio == "" ? "-" : sprintf(ratio < 10 ? "%.2f" : "%.1f", ratio) }
+  # The figures of one column, by servers; with_ratio: each peer by how many times Herd is better, too.
+  function cells(row, column, with_ratio,   i, text) {
+    for (i = 1; i <= peers; i++) {
+      text = text sprintf(" %7s", shown(median(all[row, column, names[i]])))
+      if (with_ratio && i > 1) text = text sprintf(" %6s", times(median(ratios[row, column, names[i]])))
+    }
+    return " |" text
   }
-  function take(server, row, round, column, value,   better, worse) {
+  function headings(with_ratio,   i, text) {
+    for (i = 1; i <= peers; i++) text = text sprintf(" %7s", heading[names[i]]) (with_ratio && i > 1 ? "  ratio" : "")
+    return " |" text
+  }
+  function take(server, row, round, column, value,   i) {
     all[row, column, server] = all[row, column, server] " " value
     of[row, column, round, server] = value
-    if (!((row, column, round, "herd") in of && (row, column, round, "peer") in of)) return
-    better = column == "per_s" ? "herd" : "peer"
-    worse = column == "per_s" ? "peer" : "herd"
-    if (of[row, column, round, worse] > 0)
-      ratios[row, column] = ratios[row, column] " " of[row, column, round, better] / of[row, column, round, worse]
+    count[row, column, round]++
+    if (count[row, column, round] < peers || of[row, column, round, "herd"] <= 0) return
+    for (i = 2; i <= peers; i++)
+      ratios[row, column, names[i]] = ratios[row, column, names[i]] " " of[row, column, round, names[i]] / of[row, column, round, "herd"]
   }'
 
 # table FILE: a row for each review and number of connections, in the order of the runs.
 table() {
-  printf '%-22s %5s' 'us: herd, peer, ratio' conns
-  printf ' | %21s' 'CPU for a review' 'reviews/s' p50 p99 p99.9
-  echo
-  awk "$medians"'
+  awk -v servers="${servers[*]}" "$medians"'
     {
       row = sprintf("%-22s %5s", $2, substr($4, index($4, "=") + 1))
       if (!(row in seen)) { seen[row] = 1; rows[++n] = row }
       for (i = 5; i <= NF; i++) { split($i, pair, "="); take($1, row, $3, pair[1], pair[2]) }
     }
+    function wide(text, like) { return sprintf(" | %-" (length(like) - 3) "s", text) }
     END {
+      printf "%-28s%s%s%s%s\n", "", wide("CPU us for a review", headings(1)), wide("reviews/s", headings(0)), wide("p50 us", headings(0)), wide("p99 us", headings(0))
+      printf "%-22s %5s%s%s%s%s\n", "", "conns", headings(1), headings(0), headings(0), headings(0)
       for (i = 1; i <= n; i++)
-        print rows[i] cells(rows[i], "cpu_us") cells(rows[i], "per_s") cells(rows[i], "p50_us") cells(rows[i], "p99_us") cells(rows[i], "p999_us")
+        print rows[i] cells(rows[i], "cpu_us", 1) cells(rows[i], "per_s", 0) cells(rows[i], "p50_us", 0) cells(rows[i], "p99_us", 0)
     }' "$1"
 }
 
@@ -129,15 +181,15 @@ memory() {
   in_turn "$1"
   for server in "${turn[@]}"; do
     end "$server"
-    serve "$server"
-    load "$server" validate rag create 1 keep 0 1 >/dev/null
+    serve_in_effect "$server"
+    load "$server" validate rag-create 1 keep 0 1 >/dev/null
     sleep 0.7
     echo "$server idle $1 kib=$(awk '/VmRSS/ {print $2}' "/proc/${pid_of[$server]}/status")"
-    line=$(load "$server" validate rag create 64 keep)
+    line=$(load "$server" validate rag-create 64 keep)
     echo "$server RAG,64 $1 kib=$(sed 's/.*rss_kib=\([0-9]*\).*/\1/' <<<"$line")"
-    line=$(load "$server" validate large create 64 keep)
+    line=$(load "$server" validate large-create 64 keep)
     echo "$server large,64 $1 kib=$(sed 's/.*rss_kib=\([0-9]*\).*/\1/' <<<"$line")"
-    line=$(load "$server" validate rag create 64 keep 60 "$many")
+    line=$(load "$server" validate rag-create 64 keep 60 "$many")
     echo "$server RAG,many $1 kib=$(sed 's/.*rss_kib=\([0-9]*\).*/\1/' <<<"$line")"
     echo "$server peak $1 kib=$(sed 's/.*peak_kib=\([0-9]*\).*/\1/' <<<"$line")"
   done
@@ -150,39 +202,46 @@ start_times() {
   for server in "${turn[@]}"; do
     free_port
     command_of "$server" "$port"
-    ms=$("$bin/bench-start" "$port" "$state/rag-create.json" "${command[@]}" 2>>"$state/start.log")
+    ms=$("$bin/bench-start" "$port" "$state/rag-create.json" "${command[@]}" 2>>"$state/start.log") ||
+      fail "$server: no verdict within 30 s of its start; it said: $(tail -n 3 "$state/start.log")"
     echo "$server start $1 ms=$ms"
   done
 }
 
 # few FILE DIVISOR: a row for each name.
 few() {
-  awk -v by="$2" "$medians"'
+  awk -v by="$2" -v servers="${servers[*]}" "$medians"'
     {
       if (!($2 in seen)) { seen[$2] = 1; rows[++n] = $2 }
       split($4, pair, "=")
       take($1, $2, $3, "value", pair[2] / by)
     }
-    END { for (i = 1; i <= n; i++) printf "%-28s%s\n", rows[i], cells(rows[i], "value") }' "$1"
+    END {
+      printf "%-28s%s\n", "", headings(1)
+      for (i = 1; i <= n; i++) printf "%-28s%s\n", rows[i], cells(rows[i], "value", 1)
+    }' "$1"
 }
 
 # said WHAT: a heading, with what else the machine does now.
 said() { printf '\n%s (load average %s)\n' "$1" "$(cut -d ' ' -f 1-2 /proc/loadavg)"; }
 
 make_certificates
-while read -r review operation; do
-  "$bin/bench-payload" "$review" "$operation" <examples/accepted/rag-inference-platform.yaml >"$state/$review-$operation.json"
-done < <(cut -d ' ' -f 2- <<<"$pinned_rows" | sort -u)
-echo "bytes of a review: $(cd "$state" && for file in *-*.json; do echo "${file%.json} $(wc -c <"$file")"; done | paste -sd ,)"
-echo "$rounds interleaved pairs of $seconds s each, medians; a ratio says by how much Herd is better"
+for payload in $payloads; do
+  "$bin/bench-payload" "${payload%-*}" "${payload#*-}" <examples/accepted/rag-inference-platform.yaml >"$state/$payload.json"
+done
+start_installation
+echo "Herd as installed: $((installed_clusters + 1)) clusters, their nodes by ClusterInventories, $installed_policies StackPolicies (9 apply, and are kept), $installed_stacks Stacks, access checked (answers cached 10 s), seccomp enforced; flags: ${herd_flags[*]//$state\//}"
+echo "bytes of a review: $(cd "$state" && for payload in $payloads; do echo "$payload $(wc -c <"$payload.json")"; done | paste -sd ,); mixed: nine rag-create, one rag-change"
+echo "$rounds interleaved turns of $seconds s each, medians; a ratio is the median of the turns': above 1 Herd is better"
 
 place pinned
-for server in "${servers[@]}"; do serve "$server"; done
+for server in "${servers[@]}"; do serve_in_effect "$server"; done
+compare_verdicts
 said "Server on one core, load on the other"
-pairs "$state/pinned" "$pinned_rows" keep 1 16 64
+turns "$pinned_rows" keep >"$state/pinned"
 table "$state/pinned"
 said "A new TLS connection for each review"
-pairs "$state/new" 'validate rag create' new 16
+turns "$new_rows" new >"$state/new"
 table "$state/new"
 
 said "Resident memory in MiB"
@@ -194,7 +253,7 @@ for ((round = 0; round < starts; round++)); do start_times "$round"; done >"$sta
 few "$state/start" 1
 
 place unpinned
-for server in "${servers[@]}"; do serve "$server"; done
+for server in "${servers[@]}"; do serve_in_effect "$server"; done
 said "Server and load on all $(nproc) cores"
-pairs "$state/unpinned" "$unpinned_rows" keep 1 16 64
+turns "$unpinned_rows" keep >"$state/unpinned"
 table "$state/unpinned"

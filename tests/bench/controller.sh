@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # controller.sh BIN [STACKS CLUSTERS]: from nothing to all Deployed, against a lab with instant operations.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -13,18 +14,22 @@ finish() {
 }
 trap finish EXIT
 
-cat >"$state/estate.yaml" <<EOF
+cat >"$state/scenario.yaml" <<EOF
 clusters:
   - id: c-bench
     count: $clusters
     labels: {env: bench}
 EOF
-lab_flags=(--time-scale 0 --estate "$state/estate.yaml")
+lab_flags=(--time-scale 0 --simulation "$state/scenario.yaml")
 start_lab
 k apply -f manifests/crds/ >/dev/null
+until_established crd/stacks.herd.suse.com crd/stackpolicies.herd.suse.com
+# The webhook records the author of each Stack; the controller deploys nothing without one.
+start_webhook
+apply_webhook
 
 # Each Stack goes to one cluster, so the releases are stacks x 3.
-names=($(k get clusters.management.cattle.io -l env=bench -o 'jsonpath={.items[*].metadata.name}'))
+read -ra names <<<"$(k get clusters.management.cattle.io -l env=bench -o 'jsonpath={.items[*].metadata.name}')"
 for ((i = 0; i < stacks; i++)); do
   cluster=${names[$((i % ${#names[@]}))]}
   cat <<EOF
@@ -52,7 +57,7 @@ deployed() {
 began=$(date +%s%N)
 start_controller
 while [ "$(deployed)" -lt "$stacks" ]; do
-  (((($(date +%s%N) - began) / 1000000000) < ${BENCH_DEADLINE:-600})) || { echo "only $(deployed) of $stacks are Deployed"; break; }
+  (((($(date +%s%N) - began) / 1000000000) < ${BENCH_DEADLINE:-600})) || fail "after ${BENCH_DEADLINE:-600} s only $(deployed) of $stacks Stacks are Deployed"
   sleep 0.5
 done
 ended=$(date +%s%N)

@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* known_stacks.c: bench-stacks: what knowing the Stacks that there are costs the webhook.
  *
  *   bench-stacks [STACKS]     10,000 if not said
  *
- * For three estates of Stacks of 3 charts, with 20 clusters and with 1,000: the bytes that one
+ * For three scenarios of Stacks of 3 charts, with 20 clusters and with 1,000: the bytes that one
  * Stack takes (its snapshot, its place in the tables), the time to keep one that changed, and the
- * time of a judgement without knowing them, what knowing them adds, and what the preview adds. */
+ * time of a validation without knowing them, what knowing them adds, and what the preview adds. */
 #include "base/memory.h"
 #include "runtime/cache.h"
-#include "stack/preview.h"
-#include "stack/validate.h"
+#include "stack/preview/preview.h"
+#include "stack/rules/validate.h"
 #include "webhook/known_stacks.h"
 
 #include <malloc.h>
@@ -16,13 +17,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { JUDGEMENTS = 400, ROUNDS = 5 };
+enum { VALIDATIONS = 400, ROUNDS = 5 };
 
-static const struct estate {
+static const struct scenario {
     const char *says;
     bool shared;  /* all have the same releases */
     bool by_ids;  /* each names one cluster of its own, else it chooses by a label of its own */
-} estates[] = {
+} scenarios[] = {
     { "releases of their own, by selector", false, false },
     { "the same releases, one cluster each", true, true },
     { "the same releases, selectors apart", true, false },
@@ -40,12 +41,12 @@ static struct json read_json(struct arena *arena, struct str text)
     return json;
 }
 
-static struct json stack_number(struct arena *arena, const struct estate *estate, int number)
+static struct json stack_number(struct arena *arena, const struct scenario *scenario, int number)
 {
-    struct str target = estate->by_ids ? str_fmt(arena, "{\"clusterIds\":[\"c-%d\"]}", number)
+    struct str target = scenario->by_ids ? str_fmt(arena, "{\"clusterIds\":[\"c-%d\"]}", number)
                                        : str_fmt(arena, "{\"selector\":{\"matchLabels\":{\"env\":"
                                                         "\"prod\",\"site\":\"s-%d\"}}}", number);
-    struct str tail = estate->shared ? STR("") : str_fmt(arena, "-%d", number);
+    struct str tail = scenario->shared ? STR("") : str_fmt(arena, "-%d", number);
     struct strbuf charts = strbuf_new(arena, 512);
     static const char *const names[] = { "gpu-operator", "qdrant", "ollama" };
 
@@ -73,14 +74,14 @@ static double microseconds(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-/* --- the estate --- */
+/* --- the scenario --- */
 
-static struct kube_object *snapshot(const struct estate *estate, int number)
+static struct kube_object *snapshot(const struct scenario *scenario, int number)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct strbuf kept = strbuf_new(arena, 256);
 
-    known_stacks_keep(stack_number(arena, estate, number), &kept);
+    known_stacks_keep(stack_number(arena, scenario, number), &kept);
     return kube_object_create(str_fmt(arena, "team-%d", number % 100),
                               str_fmt(arena, "stack-%d", number),
                               STR("0d5ea1cc-0f5f-4d5c-8d0c-6b2f8b1f2a11"), STR("123456789"),
@@ -95,19 +96,19 @@ static size_t heap(void)
 }
 
 /* `cache` is what the informer has beside the table. */
-static void fill(const struct estate *estate, int count, struct known_stacks_table *table,
+static void fill(const struct scenario *scenario, int count, struct known_stacks_table *table,
                  struct kube_cache *cache)
 {
     size_t before = heap();
     double began = microseconds();
 
     for (int i = 0; i < count; i++) {
-        struct kube_object *one = snapshot(estate, i);
+        struct kube_object *one = snapshot(scenario, i);
 
         kube_cache_put(cache, one);
         known_stacks_put(table, NULL, one);
     }
-    printf("%-38s %8.1f %8.1f %8.1f", estate->says, (double)(heap() - before) / count,
+    printf("%-38s %8.1f %8.1f %8.1f", scenario->says, (double)(heap() - before) / count,
            (double)(kube_cache_bytes(cache) + known_stacks_bytes(table)) / count,
            (microseconds() - began) / count);
 }
@@ -127,7 +128,7 @@ static void add_clusters(struct arena *arena, struct facts *facts, int count)
                 .ready = true });
 }
 
-/* --- the judgements --- */
+/* --- the validations --- */
 
 static int compare_times(const void *a, const void *b)
 {
@@ -136,8 +137,8 @@ static int compare_times(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-/* CPU of one judgement, the median of some rounds. */
-static double judge_time(const struct facts *facts, const struct estate *estate, bool preview)
+/* CPU of one validation, the median of some rounds. */
+static double validate_time(const struct facts *facts, const struct scenario *scenario, bool preview)
 {
     AUTO(arena_free) struct arena *documents = arena_create(0);
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -146,12 +147,12 @@ static double judge_time(const struct facts *facts, const struct estate *estate,
     double rounds[ROUNDS];
 
     for (int i = 0; i < 20; i++)
-        objects[i] = stack_number(documents, estate, i);
+        objects[i] = stack_number(documents, scenario, i);
     for (int round = 0; round < ROUNDS; round++) {
         double began = microseconds();
 
-        for (int i = 0; i < JUDGEMENTS; i++) {
-            struct verdict verdict = stack_judge(arena, objects[i % 20], (struct json){ NULL, 0 },
+        for (int i = 0; i < VALIDATIONS; i++) {
+            struct verdict verdict = stack_admit(arena, objects[i % 20], (struct json){ NULL, 0 },
                                                  facts, &severities);
 
             if (preview)
@@ -159,24 +160,24 @@ static double judge_time(const struct facts *facts, const struct estate *estate,
                               false);
             arena_reset(arena);
         }
-        rounds[round] = (microseconds() - began) / JUDGEMENTS;
+        rounds[round] = (microseconds() - began) / VALIDATIONS;
     }
     qsort(rounds, ROUNDS, sizeof(*rounds), compare_times);
     return rounds[ROUNDS / 2];
 }
 
-static void judge(const struct estate *estate, struct known_stacks_table *table, int clusters)
+static void validate(const struct scenario *scenario, struct known_stacks_table *table, int clusters)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct facts facts = { 0 };
 
     add_clusters(arena, &facts, clusters);
 
-    double without = judge_time(&facts, estate, false);
-    double shown = judge_time(&facts, estate, true);
+    double without = validate_time(&facts, scenario, false);
+    double shown = validate_time(&facts, scenario, true);
 
     facts.stacks = known_stacks_facts(table);
-    printf("  %6.1f + %6.1f + %5.1f", without, judge_time(&facts, estate, false) - without,
+    printf("  %6.1f + %6.1f + %5.1f", without, validate_time(&facts, scenario, false) - without,
            shown - without);
 }
 
@@ -189,13 +190,13 @@ int main(int argc, char **argv)
            "20 clusters: us of a", "1,000 clusters: us of a");
     printf("%-38s %8s %8s %8s  %-23s  %s\n", "", "each", "each", "keep",
            "review + it + preview", "review + it + preview");
-    for (size_t i = 0; i < sizeof(estates) / sizeof(estates[0]); i++) {
+    for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
         AUTO(known_stacks_unref) struct known_stacks_table *table = known_stacks_create();
         AUTO(kube_cache_free) struct kube_cache *cache = kube_cache_create();
 
-        fill(&estates[i], count, table, cache);
-        judge(&estates[i], table, 20);
-        judge(&estates[i], table, 1000);
+        fill(&scenarios[i], count, table, cache);
+        validate(&scenarios[i], table, 20);
+        validate(&scenarios[i], table, 1000);
         printf("\n");
     }
     return 0;

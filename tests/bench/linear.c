@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* linear.c: bench-linear: how the cost of a review grows with what stands in it.
  *
  *   bench-linear [ROUNDS]     7 if not said
@@ -29,7 +30,7 @@ static void answer(struct arena *arena, const struct sized_review *review)
 {
     struct rule_severities severities = rule_severities_default();
     struct facts facts = { .policies = review->policies };
-    struct review_context context = { &facts, &severities, STR("") };
+    struct review_context context = { .facts = &facts, .severities = &severities };
     struct review_outcome outcome;
     struct error err;
 

@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load.c: bench-load: reviews over TLS, as fast as they are answered.
  *
- *   bench-load ADDRESS PORT PATH BODY-FILE CONNECTIONS SECONDS SERVER-PID MODE [MOST]
+ *   bench-load ADDRESS PORT PATH BODY-FILES CONNECTIONS SECONDS SERVER-PID MODE [MOST]
  *
- * MODE keep: each connection sends one review after the other. MODE new: a new TLS connection for
- * each. MOST ends the run after so many reviews. Prints one line of key=value pairs; CPU and memory are
- * the server's, memory while the connections are open. Any answer that is not 200 with a verdict
- * counts as bad, and the exit code says so. */
+ * BODY-FILES: one, or some with commas between, which are sent in turn; one that is named nine times
+ * is nine tenths of the reviews beside another. MODE keep: each connection sends one review after
+ * the other. MODE new: a new TLS connection for each. MOST ends the run after so many reviews.
+ *
+ * Prints one line of key=value pairs; CPU and memory are the server's, memory while the connections
+ * are open. Any answer that is not 200 with a verdict counts as bad, and the exit code says so. */
 #include "load_report.h"
 #include "load_request.h"
 
@@ -25,11 +28,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ANSWER_BYTES = 256 * 1024, WARM_US = 100 * 1000 };
+enum { ANSWER_BYTES = 256 * 1024, WARM_US = 100 * 1000, REQUESTS_MAX = 32 };
+
+struct request {
+    char *bytes;
+    size_t len;
+};
 
 struct connection {
     int fd;
     SSL *ssl;
+    const struct request *request;
     size_t sent;
     size_t got;
     int64_t began_us;
@@ -39,9 +48,11 @@ struct connection {
 struct load {
     struct sockaddr_in server;
     SSL_CTX *tls;
-    char *request;
-    size_t request_len;
+    struct request requests[REQUESTS_MAX];
+    uint32_t request_count;
+    uint32_t next_request;
     bool new_connections;
+    uint32_t opened;
     int64_t most;
     int poller;
     struct latencies latencies;
@@ -62,12 +73,33 @@ static void die(const char *what)
     exit(1);
 }
 
+/* The next review is to be written. */
+static void begin_review(struct load *load, struct connection *connection)
+{
+    connection->request = &load->requests[load->next_request++ % load->request_count];
+    connection->sent = 0;
+    connection->got = 0;
+    connection->began_us = now_us();
+}
+
+/* Loopback addresses in turn: handshakes of one address are limited (LIMIT_HANDSHAKES_PER_ADDRESS). */
+static void bind_in_turn(struct load *load, int fd)
+{
+    struct sockaddr_in from = { .sin_family = AF_INET };
+
+    from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 256 + load->opened++ % 200);
+    if (bind(fd, (struct sockaddr *)&from, sizeof(from)) < 0)
+        die("bind");
+}
+
 static void open_connection(struct load *load, struct connection *connection)
 {
     struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = connection };
     int yes = 1;
 
     connection->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connection->fd >= 0 && load->new_connections)
+        bind_in_turn(load, connection->fd);
     if (connection->fd < 0 ||
         connect(connection->fd, (struct sockaddr *)&load->server, sizeof(load->server)) < 0)
         die("connect");
@@ -76,9 +108,7 @@ static void open_connection(struct load *load, struct connection *connection)
     connection->ssl = SSL_new(load->tls);
     SSL_set_fd(connection->ssl, connection->fd);
     SSL_set_connect_state(connection->ssl);
-    connection->sent = 0;
-    connection->got = 0;
-    connection->began_us = now_us();
+    begin_review(load, connection);
     epoll_ctl(load->poller, EPOLL_CTL_ADD, connection->fd, &event);
 }
 
@@ -113,9 +143,7 @@ static void take_answer(struct load *load, struct connection *connection)
         open_connection(load, connection);
         return;
     }
-    connection->sent = 0;
-    connection->got = 0;
-    connection->began_us = now_us();
+    begin_review(load, connection);
 }
 
 /* True if it moved on and should be tried again at once. */
@@ -123,9 +151,9 @@ static bool move_on(struct load *load, struct connection *connection)
 {
     int done;
 
-    if (connection->sent < load->request_len) {
-        done = SSL_write(connection->ssl, load->request + connection->sent,
-                         (int)(load->request_len - connection->sent));
+    if (connection->sent < connection->request->len) {
+        done = SSL_write(connection->ssl, connection->request->bytes + connection->sent,
+                         (int)(connection->request->len - connection->sent));
         if (done > 0)
             connection->sent += (size_t)done;
     } else {
@@ -180,10 +208,31 @@ static void warm_up(struct load *load, struct connection *connections, int count
     latencies_reset(&load->latencies);
 }
 
+/* `files`: with commas between, which are cut in place. */
+static void read_requests(struct load *load, const char *path, char *files)
+{
+    for (char *file = strtok(files, ","); file; file = strtok(NULL, ",")) {
+        struct request *request = &load->requests[load->request_count];
+
+        if (load->request_count == REQUESTS_MAX) {
+            fprintf(stderr, "bench-load: BODY-FILES: names more than %d files\n", REQUESTS_MAX);
+            exit(2);
+        }
+        request->bytes = load_request(path, file, &request->len);
+        if (!request->bytes)
+            die(file);
+        load->request_count++;
+    }
+    if (load->request_count == 0) {
+        fprintf(stderr, "bench-load: BODY-FILES: names no file\n");
+        exit(2);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 9) {
-        fprintf(stderr, "usage: bench-load ADDRESS PORT PATH BODY-FILE CONNECTIONS SECONDS "
+        fprintf(stderr, "usage: bench-load ADDRESS PORT PATH BODY-FILES CONNECTIONS SECONDS "
                         "SERVER-PID keep|new [MOST]\n");
         return 2;
     }
@@ -203,9 +252,7 @@ int main(int argc, char **argv)
     inet_pton(AF_INET, argv[1], &load.server.sin_addr);
     /* A full handshake each time: an API server that opens a connection has no ticket either. */
     SSL_CTX_set_session_cache_mode(load.tls, SSL_SESS_CACHE_OFF);
-    load.request = load_request(argv[3], argv[4], &load.request_len);
-    if (!load.request)
-        die(argv[4]);
+    read_requests(&load, argv[3], argv[4]);
     for (int i = 0; i < count; i++)
         open_connection(&load, &connections[i]);
     warm_up(&load, connections, count);
@@ -230,7 +277,8 @@ int main(int argc, char **argv)
            reviews > 0 ? (double)(after.cpu_us - before.cpu_us) / reviews : 0.0, after.resident_kib,
            after.resident_peak_kib, load.bad);
     free(connections);
-    free(load.request);
+    for (uint32_t i = 0; i < load.request_count; i++)
+        free(load.requests[i].bytes);
     free(load.latencies.buckets);
     SSL_CTX_free(load.tls);
     return load.bad ? 1 : 0;

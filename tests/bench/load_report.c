@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load_report.c: a histogram, and /proc. */
 #include "load_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load_report.h: latencies, and what a process cost meanwhile. */
 #ifndef HERD_TESTS_BENCH_LOAD_REPORT_H
 #define HERD_TESTS_BENCH_LOAD_REPORT_H

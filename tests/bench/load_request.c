@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load_request.c: a review as the API server posts it: HTTP/1.1, its headers, a body with a length. */
 #include "load_request.h"
 

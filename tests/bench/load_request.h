@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load_request.h: the bytes of one request, as the API server sends a review. */
 #ifndef HERD_TESTS_BENCH_LOAD_REQUEST_H
 #define HERD_TESTS_BENCH_LOAD_REQUEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* payload.c: bench-payload: an AdmissionReview as the API server sends it.
  *
  *   bench-payload small|rag|large|cycle|as-it-is create|update|change|first < STACK.yaml
@@ -9,8 +10,8 @@
  * The Stack comes from a YAML file, with the last-applied annotation that kubectl adds and the
  * managedFields that the API server adds (one entry for each writer, every field by its path). */
 #include "base/memory.h"
-#include "stack/decode.h"
-#include "stack/default.h"
+#include "stack/model/decode.h"
+#include "stack/model/default.h"
 #include "text/json_write.h"
 #include "text/patch.h"
 #include "text/value.h"
@@ -21,6 +22,8 @@
 #include <string.h>
 
 #define USERNAME "kubernetes-admin"
+#define ADMINISTRATORS "kubeadm:cluster-admins"
+#define AUTHENTICATED "system:authenticated"
 
 enum { INPUT_BYTES_MAX = 1024 * 1024 };
 
@@ -151,8 +154,11 @@ static void complete(struct arena *arena, struct value *object, struct str plain
 
     set_text(arena, annotations, "kubectl.kubernetes.io/last-applied-configuration",
              str_fmt(arena, "%.*s\n", STR_ARG(plain)));
-    if (recorded)
+    if (recorded) {
         set_text(arena, annotations, "herd.suse.com/last-applied-by", STR(USERNAME));
+        set_text(arena, annotations, "herd.suse.com/last-applied-by-groups",
+                 STR(ADMINISTRATORS "," AUTHENTICATED));
+    }
     if (!value_get(metadata, STR("namespace")))
         set_text(arena, metadata, "namespace", STR("default"));
     set_text(arena, metadata, "uid", STR("5f4b6d0a-7c1e-4f0e-9d5c-2b8c1f0a3e77"));
@@ -194,8 +200,8 @@ static void write_review(struct arena *arena, const struct value *object, const 
     json_field_str(&w, "namespace", STR("default"));
     json_field_str(&w, "operation", old ? STR("UPDATE") : STR("CREATE"));
     json_field_raw(&w, "userInfo",
-                   STR("{\"username\":\"" USERNAME "\",\"groups\":[\"kubeadm:cluster-admins\","
-                       "\"system:authenticated\"]}"));
+                   STR("{\"username\":\"" USERNAME "\",\"groups\":[\"" ADMINISTRATORS "\",\"" AUTHENTICATED
+                       "\"]}"));
     json_field_raw(&w, "object", json);
     json_field_raw(&w, "oldObject", old ? value_json(arena, old) : STR("null"));
     json_field_bool(&w, "dryRun", false);

@@ -1,18 +1,20 @@
-/* policies.c: bench-policies: what StackPolicies add to a judgement.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* policies.c: bench-policies: what StackPolicies add to a validation.
  *
  *   bench-policies [POLICIES ROUNDS] < STACK.yaml     10, 100 and 1,000 policies if not said
  *
- * Policies of 3 rules, as examples/policy/ has them; CPU of a judgement without them, and what they
+ * Policies of 3 rules, as examples/policy/ has them; CPU of a validation without them, and what they
  * add to it: when they are about the Stack and it keeps them, when it breaks a third of their rules,
  * when they are about other Stacks, and when each looks at a field of its own. */
-#include "stack/policy_set.h"
+#include "stack/rules/validate.h"
+#include "stack/policy/policy_set.h"
 #include "text/yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { JUDGEMENTS = 300, ROUNDS = 7, INPUT_BYTES_MAX = 1024 * 1024 };
+enum { VALIDATIONS = 300, ROUNDS = 7, INPUT_BYTES_MAX = 1024 * 1024 };
 
 /* %d is the policy's number. */
 static const char *const kept_rules[] = {
@@ -49,11 +51,11 @@ static const char *const own_rules[] = {
     NULL,
 };
 
-static const struct estate {
+static const struct scenario {
     const char *says;
     const char *match;
     const char *const *rules; /* taken in turn */
-} estates[] = {
+} scenarios[] = {
     { "about the Stack, and kept", "{\"env\":[\"prod\",\"prod-*\"]}", kept_rules },
     { "about the Stack, one rule of three broken", "{}", broken_rules },
     { "about other Stacks", "{\"env\":[\"dev\",\"test\"],\"namespaces\":[\"team-*\"]}", kept_rules },
@@ -98,7 +100,7 @@ static struct str numbered(struct arena *arena, const char *rules, int number)
     return strbuf_str(&out);
 }
 
-static void add_policy(struct policy_set_builder *builder, const struct estate *estate, int number)
+static void add_policy(struct policy_set_builder *builder, const struct scenario *scenario, int number)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct problems problems = problems_new(arena);
@@ -106,14 +108,14 @@ static void add_policy(struct policy_set_builder *builder, const struct estate *
     struct json policy;
     struct error err = { 0 };
 
-    while (estate->rules[kinds])
+    while (scenario->rules[kinds])
         kinds++;
 
-    struct str rules = numbered(arena, estate->rules[number % kinds], number);
+    struct str rules = numbered(arena, scenario->rules[number % kinds], number);
     struct str text = str_fmt(arena,
                               "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"StackPolicy\",\"metadata\":"
                               "{\"name\":\"policy-%d\"},\"spec\":{\"match\":%s,\"rules\":[%.*s]}}",
-                              number, estate->match, STR_ARG(rules));
+                              number, scenario->match, STR_ARG(rules));
 
     if (json_read(arena, text, &json_limits_default, &policy, &err) < 0)
         die(err.text);
@@ -121,12 +123,12 @@ static void add_policy(struct policy_set_builder *builder, const struct estate *
         die(problems.list.count ? str_z(arena, problems.list.items[0].message) : "a policy is not taken");
 }
 
-static struct policy_set *make_set(const struct estate *estate, int count)
+static struct policy_set *make_set(const struct scenario *scenario, int count)
 {
     struct policy_set_builder *builder = policy_set_begin();
 
     for (int i = 0; i < count; i++)
-        add_policy(builder, estate, i);
+        add_policy(builder, scenario, i);
     return policy_set_finish(builder);
 }
 
@@ -147,8 +149,8 @@ static int compare_times(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-/* CPU of one judgement, the median of some rounds. */
-static double judge_time(struct json stack, const struct policy_set *set, int rounds, uint32_t *ret_findings)
+/* CPU of one validation, the median of some rounds. */
+static double validate_time(struct json stack, const struct policy_set *set, int rounds, uint32_t *ret_findings)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct rule_severities severities = rule_severities_default();
@@ -158,23 +160,23 @@ static double judge_time(struct json stack, const struct policy_set *set, int ro
     for (int round = 0; round < rounds; round++) {
         double began = microseconds();
 
-        for (int i = 0; i < JUDGEMENTS; i++) {
-            *ret_findings = stack_judge(arena, stack, (struct json){ NULL, 0 }, &facts, &severities).problems.list.count;
+        for (int i = 0; i < VALIDATIONS; i++) {
+            *ret_findings = stack_admit(arena, stack, (struct json){ NULL, 0 }, &facts, &severities).problems.list.count;
             arena_reset(arena);
         }
-        times[round] = (microseconds() - began) / JUDGEMENTS;
+        times[round] = (microseconds() - began) / VALIDATIONS;
     }
     qsort(times, (size_t)rounds, sizeof(*times), compare_times);
     return times[rounds / 2];
 }
 
-static void tell(const struct estate *estate, struct json stack, double without, const int *counts, int rounds)
+static void tell(const struct scenario *scenario, struct json stack, double without, const int *counts, int rounds)
 {
-    printf("%-42s", estate->says);
+    printf("%-42s", scenario->says);
     for (int i = 0; i < 3 && counts[i]; i++) {
-        AUTO(policy_set_unref) struct policy_set *set = make_set(estate, counts[i]);
+        AUTO(policy_set_unref) struct policy_set *set = make_set(scenario, counts[i]);
         uint32_t findings;
-        double with = judge_time(stack, set, rounds, &findings);
+        double with = validate_time(stack, set, rounds, &findings);
 
         printf("  %8.1f (%4u)", with - without, findings);
         fflush(stdout);
@@ -193,14 +195,14 @@ int main(int argc, char **argv)
     if (rounds < 1 || rounds > ROUNDS)
         rounds = ROUNDS;
 
-    double without = judge_time(stack, NULL, rounds, &findings);
+    double without = validate_time(stack, NULL, rounds, &findings);
 
-    printf("a judgement without policies: %.1f us (%u findings)\n", without, findings);
+    printf("a validation without policies: %.1f us (%u findings)\n", without, findings);
     printf("us that policies of 3 rules add (findings)");
     for (int i = 0; i < 3 && counts[i]; i++)
         printf("  %15d", counts[i]);
     printf("\n");
-    for (size_t i = 0; i < sizeof(estates) / sizeof(estates[0]); i++)
-        tell(&estates[i], stack, without, counts, rounds);
+    for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
+        tell(&scenarios[i], stack, without, counts, rounds);
     return 0;
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # rotation.sh BIN: leaf and CA of Herd's own CA rotate while reviews come at a steady rate; prints reviews, failures, and the time
 # from each swap of the files to the new serial. README.md says what the figures are.
 #

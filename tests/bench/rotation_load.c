@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rotation_load.c: bench-rotation: reviews at a steady rate from clients that check whom they talk
  * to, as API servers do.
  *

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# run.sh [webhook|linear|stacks|policies|controller|rotation|admission|outage]: print the figures (README.md says what each
-# is), all but outage, which takes minutes, if none is named. QUICK=1: on tiny inputs, to see that the programs still work;
-# the last three, whose suites are tests of their own, are left out then.
+# SPDX-License-Identifier: Apache-2.0
+# run.sh [webhook|linear|stacks|policies|controller|observers|rotation|admission|outage]: print the figures (README.md says
+# what each is), all but outage, which takes minutes, if none is named. QUICK=1: on tiny inputs, to see that the programs
+# still work; the last four are left out then, because suites test what they run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=${HERD_BIN:-build/bench/bin}
@@ -26,6 +27,8 @@ bench_policies() {
 
 bench_controller() { bash tests/bench/controller.sh "$bin" ${quick:+2 2}; }
 
+bench_observers() { bash tests/bench/observers.sh "$bin"; }
+
 bench_rotation() { bash tests/bench/rotation.sh "$bin"; }
 
 bench_admission() { bash tests/bench/admission.sh "$bin"; }
@@ -41,7 +44,7 @@ bench_outage() {
 }
 
 all=(webhook linear stacks policies controller)
-[ "$quick" = 1 ] || all+=(rotation admission)
+[ "$quick" = 1 ] || all+=(observers rotation admission)
 [ $# -gt 0 ] || set -- "${all[@]}"
 for part in "$@"; do
   declare -F "bench_$part" >/dev/null || {

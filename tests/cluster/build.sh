@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # build.sh FOLDER TOOL...: put the programs of a real control plane into FOLDER, as links.
 #
 # Each TOOL is a row of the table below. Its program comes from
@@ -35,6 +36,8 @@ steps k8s.io/kubernetes ./steps
 oracle k8s.io/kubernetes ./oracle
 charts k8s.io/kubernetes ./charts
 registry github.com/google/go-containerregistry .
+otelcol go.opentelemetry.io/collector/otelcol .
+health github.com/yuin/gopher-lua .
 cel k8s.io/kubernetes ./cel
 peer sigs.k8s.io/controller-runtime .
 EOF
@@ -98,7 +101,7 @@ compile() {
 # add_files TOOL MODULE FOLDER: what a tool reads beside its program, so that Go is not needed to run it.
 add_files() {
   local from files
-  from=$(cd "$tools" && go list -m -f '{{.Dir}}' "$2")
+  from=$(cd "$(home_of "$1")" && go list -m -f '{{.Dir}}' "$2")
   case $1 in
     cert-manager) files=("$from"/deploy/crds/*.yaml) ;;
     kwok) files=("$from"/kustomize/stage/node/fast/node-*.yaml "$from"/kustomize/stage/pod/fast/pod-*.yaml) ;;

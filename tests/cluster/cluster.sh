@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cluster.sh: a real Kubernetes control plane as processes of this machine; sourced after lab/processes.sh, which
 # starts, logs and ends them. Everything listens on 127.0.0.0/8 or on a socket in $state/cluster.
 #
@@ -60,7 +61,7 @@ in_cluster_folder() {
   shift
   start "$name" setpriv --pdeathsig KILL env -C "$state/cluster" "$@"
   # Nothing of it is kept, and an API server with watches takes a minute to end by TERM.
-  end_with[$name]=KILL
+  end_with["$name"]=KILL
 }
 
 start_etcd() {
@@ -73,13 +74,8 @@ start_etcd() {
     --initial-cluster etcd=http://127.0.0.1:1
 }
 
-# free_port: $port is one below those that the kernel gives to outgoing connections.
-free_port() {
-  while :; do
-    port=$((20000 + SRANDOM % 12000))
-    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || return 0
-  done
-}
+# free_port: $port is one for an API server; a suite may have its own.
+free_port() { port=$(low_port); }
 
 # The port names the /24 of the cluster's Services: no two clusters on a machine share one.
 start_apiserver() {

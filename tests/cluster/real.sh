@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # real.sh: what tests/integration/lib.sh adds for HERD_API=real: a suite's API server is a real one, and of herd-lab
 # only the simulated Rancher is used. Sourced, not run.
 #
@@ -17,7 +18,7 @@ mirror_clusters() {
     k create -f - >/dev/null
   until_established "crd/$clusters"
   in_cluster_folder mirror mirror --from "$lab_kubeconfig" --to "$state/kubeconfig" --resource clusters.v3.management.cattle.io
-  until_true 30 "the copy of the estate's clusters" clusters_are_there
+  until_true 30 "the copy of Rancher's clusters" clusters_are_there
 }
 
 clusters_are_there() {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # schemas.jq: what the lab's OpenAPI ($lab) says of Kubernetes' types that the real one ($real) does not; a line for each.
 # The lab may leave fields and types out, which it then stores without looking inside. Rancher's types are the lab's own.
 

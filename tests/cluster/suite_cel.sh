@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_cel.sh: tests/unit/lab/cel/expressions.txt says what Kubernetes answers: cel-go with the libraries of its API server
 # is asked again. The lab's own answers are the unit test beside that file.
 . "$(dirname "$0")/../integration/lib.sh"

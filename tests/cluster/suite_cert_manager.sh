@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_cert_manager.sh: the webhook with certificates of cert-manager's: what is lost or garbled comes again, also all of
 # Herd's namespace while the configurations stand, and what was good is served meanwhile.
 HERD_API=real
@@ -87,7 +88,7 @@ expire() {
   ok openssl x509 -x509toreq -in "$state/old.crt" -key "$state/old.key" -copy_extensions copy -out "$state/old.csr"
   ok openssl x509 -req -in "$state/old.csr" -copy_extensions copy -CA "$state/ca.crt" -CAkey "$state/ca.key" \
     -set_serial 4711 -days 0 -out "$state/expired.crt"
-  refused openssl x509 -in "$state/expired.crt" -noout -checkend 1
+  rejected openssl x509 -in "$state/expired.crt" -noout -checkend 1
   ok k -n herd-system patch secret herd-webhook-tls --type=merge -p "{\"data\":{\"tls.crt\":\"$(base64 -w0 <"$state/expired.crt")\"}}"
 }
 meanwhile expire
@@ -107,7 +108,7 @@ end kubelet
 before=$(stored)
 ok k -n herd-system delete deployments,secrets --all
 rm -rf "$state/certs"
-refused create none
+rejected create none
 says 'failed calling webhook "mutate.stacks.herd.suse.com"'
 began=$(now_ms)
 ok manifests

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_downstream.sh: everything is real but Rancher itself and the containers: the simulated Rancher runs the real
 # helm on three real API servers, whose nodes with GPUs are kwok's, and the product works on a fourth.
 HERD_API=real
@@ -27,7 +28,7 @@ package_charts() {
   repo=$(cat "$state/charts.out")
 }
 
-write_estate() {
+write_simulation() {
   local cluster
   echo "clusters:"
   for cluster in $clusters_of_test; do
@@ -42,8 +43,8 @@ start_downstream() {
     start_nodes "$cluster" 1 4
     kubeconfigs+=("$cluster=$(kubeconfig_of "$cluster")")
   done
-  write_estate >"$state/estate.yaml"
-  lab_flags+=(--estate "$state/estate.yaml" --downstream-kubeconfig "$(IFS=, && echo "${kubeconfigs[*]}")" --helm "$(command -v helm)")
+  write_simulation >"$state/simulation.yaml"
+  lab_flags+=(--simulation "$state/simulation.yaml" --downstream-kubeconfig "$(IFS=, && echo "${kubeconfigs[*]}")" --helm "$(command -v helm)")
 }
 
 # stack VERSION MODEL REPLICAS: the RAG example's shape.
@@ -96,23 +97,24 @@ ready_times() {
   done
 }
 
-row "kubeconfigs, clusters and programs that there are not are refused at start, each with the way out"
-lab_with() { "$bin/herd-lab" serve --data "$state/refused" "$@"; }
-refused lab_with --downstream-kubeconfig c-m-gpu01
+row "kubeconfigs, clusters and programs that there are not are rejected at start, each with the remedy"
+lab_with() { "$bin/herd-lab" serve --data "$state/rejected" "$@"; }
+rejected lab_with --downstream-kubeconfig c-m-gpu01
 says "--downstream-kubeconfig: 'c-m-gpu01' is not of the form ID=FILE"
-refused lab_with --downstream-kubeconfig "c-m-gpu01=$state/none"
+rejected lab_with --downstream-kubeconfig "c-m-gpu01=$state/none"
 says "cluster c-m-gpu01: there is no file $state/none"
 printf 'apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: a}}]
 clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}]\n' >"$state/nobody.kubeconfig"
-refused lab_with --downstream-kubeconfig "c-m-none=$state/nobody.kubeconfig"
-says "the estate has no downstream cluster c-m-none; name one of its clusters"
-refused lab_with --downstream-kubeconfig "c-m-gpu01=$state/nobody.kubeconfig" --helm no-such-helm
+rejected lab_with --downstream-kubeconfig "c-m-none=$state/nobody.kubeconfig"
+says "the simulation has no downstream cluster c-m-none; name one of its clusters"
+rejected lab_with --downstream-kubeconfig "c-m-gpu01=$state/nobody.kubeconfig" --helm no-such-helm
 says "--helm: there is no program no-such-helm; install helm 3, or say where it is"
 
 package_charts
 start_downstream
-webhook_flags=(--allow-plain-http-repos)
-controller_flags+=(--allow-plain-http-repos)
+echo "allowRepoHosts: [127.0.0.1]" >"$state/config.yaml" # where package_charts serves them
+webhook_flags=(--allow-plain-http-repos --config-file "$state/config.yaml")
+controller_flags+=(--allow-plain-http-repos --config-file "$state/config.yaml")
 start_product
 
 row "the RAG example's shape becomes Deployed on three real clusters"
@@ -157,7 +159,7 @@ says " --history-max="
 says 'Release "qdrant" does not exist. Installing it now.'
 says "SUCCESS: helm upgrade"
 
-row "what is watched through Rancher's proxy comes as it happens, and what is refused is refused"
+row "what is watched through Rancher's proxy comes as it happens, and what is rejected is rejected"
 down c-m-rag1 -n default get configmaps --watch-only -o name >"$state/watched.txt" 2>&1 &
 watcher=$!
 # A watch that is not begun yet misses what comes before it.
@@ -167,7 +169,7 @@ told() {
 }
 eventually told
 kill "$watcher"
-refused down c-m-rag1 get --raw /apis/catalog.cattle.io/v1/namespaces/none/apps/none
+rejected down c-m-rag1 get --raw /apis/catalog.cattle.io/v1/namespaces/none/apps/none
 says "NotFound"
 
 row "an upgrade goes to revision 2 in the order of dependsOn"
@@ -189,7 +191,7 @@ ok helm_on c-m-rag1 -n vector-db upgrade qdrant "$state/charts/qdrant-1.1.0.tgz"
 eventually field_has stack/rag '{.status.deployments[*].reason}' Drifted
 is "$(app c-m-rag1 vector-db/qdrant '{.spec.version}')" 3
 
-row "with drift: Correct it is mended, that release alone"
+row "with drift: Correct it is fixed, that release alone"
 drift=Correct
 ok apply 1.1.0 none 3
 eventually app_is c-m-rag1 vector-db/qdrant '{.spec.version} {.spec.info.status}' "4 deployed"
@@ -199,7 +201,7 @@ observed
 ok ready
 is "$(app c-m-rag1 llm-serving/ollama '{.spec.version}') $(app c-m-rag2 vector-db/qdrant '{.spec.version}')" "2 2"
 
-row "an upgrade that fails is told in helm's words, tried again, and over when the spec is mended"
+row "an upgrade that fails is told in helm's words, tried again, and over when the spec is fixed"
 ok apply 1.1.0 forbidden 3
 eventually field_has stack/rag '{.status.deployments[*].message}' "this model may not be served"
 tried_again() { [ "$(counters | jq '[.releases[] | select(.release == "ollama" and .cluster == "c-m-rag2")][0].failed')" -ge 2 ]; }
@@ -303,7 +305,7 @@ observed
 ok ready
 hang gemma 4
 end lab KILL
-refused pgrep -f "$state/lab/helm/"
+rejected pgrep -f "$state/lab/helm/"
 free_gpus c-m-rag2
 start_lab
 observed

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_equal.sh: the lab answers each of requests.txt as a real API server does: status code, and body but for
 # what every server makes up (uid, versions, times). differences.txt names those that do not, and why; one that no
 # longer differs must leave that list.
@@ -15,7 +16,7 @@ declare -A type_of=([json]=application/json [yaml]=application/yaml [merge]=appl
 declare -A accept_of=([table]='application/json;as=Table;v=v1;g=meta.k8s.io'
   [metadata]='application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io')
 
-# denied KUBECONFIG POLICY DATUM: what policies.yaml refuses is refused.
+# denied KUBECONFIG POLICY DATUM: what policies.yaml rejects is rejected.
 denied() {
   kubectl create configmap asked "--from-literal=$3" --dry-run=client -o json | jq ".metadata.labels.policy = \"$2\"" >"$state/asked"
   ! kubectl --kubeconfig "$1" create --dry-run=server -f "$state/asked" 2>/dev/null >&2
@@ -85,14 +86,14 @@ compare() {
   answer lab >"$lab"
   answer real >"$real"
   if cmp -s "$lab" "$real"; then
-    ! listed = && ! listed '~' && return
+    ! listed '=' && ! listed '~' && return
     echo "  differs no more: take it out of tests/cluster/differences.txt"
   elif cmp -s <(words_aside "$lab") <(words_aside "$real"); then
     ! listed '~' || return 0
     echo "  only words differ, which belongs with ~ into tests/cluster/differences.txt:"
     (diff -u "$lab" "$real" || true) | sed -n '4,40s/^/  /p'
   else
-    ! listed = || return 0
+    ! listed '=' || return 0
     echo "  lab (-) and real (+) differ:"
     (diff -u "$lab" "$real" || true) | sed -n '4,60s/^/  /p'
   fi

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_kit.sh: tests/cluster itself: what it builds from, what it starts, and that nothing of it stays.
 . "$(dirname "$0")/../integration/lib.sh"
 suite "$1" "$2"
@@ -35,7 +36,7 @@ build 0 "" PATH="$PATH" KUBEBUILDER_ASSETS="$state/assets"
 is "$(readlink "$state/built/etcd")" "$state/assets/etcd"
 
 row "a tool that there is not is named, with those that there are"
-refused bash tests/cluster/build.sh "$state/built" kubeapiserver
+rejected bash tests/cluster/build.sh "$state/built" kubeapiserver
 says "'kubeapiserver' is none of: etcd kube-apiserver"
 
 # up NAME FLAGS...: up.sh in the background, until it is ready.
@@ -49,12 +50,12 @@ up() {
 nothing_of() { ! pgrep -f "$1" >/dev/null || { pgrep -af "$1"; return 1; }; }
 on() { kubectl --kubeconfig "$state/$1" "${@:2}"; }
 
-row "flags that there are not are refused before anything is started"
-refused bash tests/cluster/up.sh --node 3
+row "flags that there are not are rejected before anything is started"
+rejected bash tests/cluster/up.sh --node 3
 says "'--node' is not a flag"
-refused bash tests/cluster/up.sh --nodes many
+rejected bash tests/cluster/up.sh --nodes many
 says "--nodes wants a number"
-refused bash tests/cluster/up.sh --state "$state/assets"
+rejected bash tests/cluster/up.sh --state "$state/assets"
 says "is a folder of something else"
 
 row "management with cert-manager, a downstream cluster with nodes: all of it comes up"
@@ -109,7 +110,7 @@ ok openssl verify -CAfile "$state/bundle.crt" "$state/tls.crt"
 renew herd-webhook herd-webhook-tls
 secret 'tls\.crt' | base64 -d >"$state/tls-2.crt"
 secret 'ca\.crt' | base64 -d >"$state/ca-2.crt"
-refused cmp "$state/ca.crt" "$state/ca-2.crt"
+rejected cmp "$state/ca.crt" "$state/ca-2.crt"
 ok openssl verify -CAfile "$state/ca.crt" "$state/tls-2.crt"
 ok openssl verify -CAfile "$state/ca-2.crt" "$state/tls.crt"
 # Its cainjector adds the new CA to the old one.
@@ -133,7 +134,7 @@ kill -TERM "$runner"
 code=0
 wait "$runner" || code=$?
 is "exit $code" "exit 0"
-refused test -e "$state/all/ready"
+rejected test -e "$state/all/ready"
 eventually nothing_of "$state/all/"
 
 row "killed outright, it leaves no process behind either"

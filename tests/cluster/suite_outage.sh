@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_outage.sh: what a webhook that is out stops, on a real API server with the manifests' own configurations: creating
 # Stacks, changing their spec, labels or annotations, and policies; and nothing else; for how long, and what the author is
 # told. Then all that brings it back: manifests applied again, replicas that come and go.
@@ -17,13 +18,13 @@ stack() { jq --arg name "$1" ".metadata.name = \$name | ${2:-.}" "$state/stack.j
 create() { stack "$1" | k create --validate=false -f - "${@:2}"; }
 change() { k patch stack "$1" --type=merge -p "{\"spec\":{\"retry\":{\"limit\":$2}}}"; }
 
-# out_of_order WORDS COMMAND...: refused by the webhook's name and with these words.
+# out_of_order TEXT COMMAND...: rejected by the webhook's name and with this text.
 out_of_order() {
-  local words=$1
+  local text=$1
   shift
-  refused "$@"
+  rejected "$@"
   says "$called"
-  says "$words"
+  says "$text"
 }
 
 # slowest_ms LINES: of the writes of Stacks that failed, in the audit log after so many lines: as the API server took it.
@@ -52,7 +53,7 @@ stops() {
   done
   slowest=$(slowest_ms "$lines")
   ((slowest <= most_ms)) || wrong "an answer took $slowest ms"
-  echo "  refused after $slowest ms at most: ${out##*failed to call webhook: }"
+  echo "  rejected after $slowest ms at most: ${out##*failed to call webhook: }"
 }
 
 # while_out WORDS: both at once.
@@ -73,7 +74,7 @@ goes_on() {
   ok k delete stack "spare-$spare" --timeout=4s
   ok k delete stack "held-$spare" --wait=false
   ok k patch stack "held-$spare" --type=merge -p '{"spec":{"paused":true},"metadata":{"finalizers":null}}'
-  refused k get stack "held-$spare"
+  rejected k get stack "held-$spare"
   echo "  all else: $(($(now_ms) - began)) ms"
 }
 
@@ -91,7 +92,7 @@ k create --dry-run=client --validate=false -o json -f examples/test-stack.yaml >
 start_webhook
 apply_webhook
 
-row "all is well: Stacks are written, and judged"
+row "all is well: Stacks are written, and validated"
 eventually create held
 # Nobody writes this one meanwhile: a patch that meets another write is tried again, and asks the webhook again.
 ok create quiet
@@ -103,21 +104,21 @@ for spare in 1 2; do
   { stack "spare-$spare"
     stack "held-$spare" '.metadata.finalizers = ["example.com/held"]'; } | k create --validate=false -f - >/dev/null
 done
-refused k apply -f examples/rejected/cycle.yaml
-says "the charts wait for one another"
+rejected k apply -f examples/rejected/cycle.yaml
+says "dependency cycle"
 k create namespace every-kind >/dev/null
 request=$(openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout /dev/null -subj /CN=every-kind \
   2>/dev/null | base64 -w 0)
 sed "s|\$REQUEST|$request|" tests/cluster/every-kind.yaml >"$state/every-kind.yaml"
 sed '/^# What is asked/,$d' "$state/every-kind.yaml" >"$state/stored-kinds.yaml"
 
-row "so is one of the largest: the conditions of the configuration cost little enough to be judged"
+row "so is one of the largest: the conditions of the configuration cost little enough to be validated"
 stack large '.spec.charts[0].values.inline = ([range(9000) | {key: "key-\(.)", value: ("value " * 8 + tostring)}] | from_entries)' \
   >"$state/large.json"
 ok k create --validate=false -f "$state/large.json"
 ok change large 4
 ok k label stack large a=b
-refused k patch stack large --type=json -p '[{"op": "replace", "path": "/spec/charts/0/version", "value": "none"}]'
+rejected k patch stack large --type=json -p '[{"op": "replace", "path": "/spec/charts/0/version", "value": "none"}]'
 says "spec.charts[0].version"
 echo "  $(k get stack large -o json | wc -c) bytes"
 ok k delete stack large
@@ -189,7 +190,7 @@ eventually create "first-$rows"
 end webhook
 end controller
 ok k -n herd-system delete deployments,secrets --all
-refused create "none-$rows"
+rejected create "none-$rows"
 says "$called"
 began=$(now_ms)
 ok manifests
@@ -384,10 +385,10 @@ wait "$load" || wrong "a write failed"
 is "$(k get stacks -o name | grep -c /many-)" 200
 queued=$(figure 'apiserver_flowcontrol_request_wait_duration_seconds_count{execute="true",flow_schema="few",priority_level="few"}')
 [ "${queued%%.*}" -ge 200 ] || wrong "only '$queued' requests went through the level few"
-asked=$(jq -c 'select(.user.username == "system:serviceaccount:herd-system:herd-webhook" and .verb == "create" and
+questions=$(jq -c 'select(.user.username == "system:serviceaccount:herd-system:herd-webhook" and .verb == "create" and
   .objectRef.resource == "subjectaccessreviews" and .responseStatus.code == 201)' "$(audit_log_of management)" | wc -l)
-((asked >= 200)) || wrong "only $asked questions were asked"
-echo "  $asked questions were asked about them"
+((questions >= 200)) || wrong "only $questions questions were asked"
+echo "  $questions questions were asked about them"
 
 [ -n "${HERD_LONG:-}" ] || exit 0
 

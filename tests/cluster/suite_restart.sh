@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_restart.sh: the API server goes away under load: killed and started again, and stopped (SIGSTOP), which closes no
 # connection. The controller keeps its Lease or ends, by the Lease's rules, and no change of a Stack is missed.
 #

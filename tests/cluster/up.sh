@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # up.sh [FLAGS]: a real Kubernetes control plane on this machine, without containers, until SIGINT or SIGTERM.
 #
 #   --state FOLDER          data, logs, kubeconfigs, env (default build/cluster)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # look.sh: what is true of running containers, asked of the kernel; sourced by suite.sh.
 
 # in_ms TIME: of RFC 3339, as milliseconds.
@@ -40,10 +41,10 @@ look_at_security() {
   fi
   awk '$5 == "/" { split($6, o, ","); print o[1] }' "/proc/$process/mountinfo" >"$state/root-mount"
   is "root $(cat "$state/root-mount")" "root ro"
-  refused touch "/proc/$process/root/usr/bin/more"
+  rejected touch "/proc/$process/root/usr/bin/more"
   says "Read-only file system"
   is "$(herd exec "$2" -- "/usr/bin/$1" --version | cut -d ' ' -f 1)" "$1"
-  refused herd exec "$2" -- sh -c true
+  rejected herd exec "$2" -- sh -c true
   says "executable file not found"
 }
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # node.sh: a node of a cluster, in namespaces that hold nothing else: containerd, kubelet and kube-proxy as processes;
 # sourced by suite.sh, after lab/processes.sh.
 #
@@ -10,7 +11,7 @@
 # 10.96.0.0/24, which kube-proxy translates. Rancher stands for a host elsewhere, at 192.0.2.1; the cluster's DNS, on this
 # machine too, knows it by name.
 
-node=node-1
+node='node-1'
 node_address=10.244.0.1
 rancher_address=192.0.2.1
 rancher_name=rancher.example.test

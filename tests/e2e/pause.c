@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pause.c: what holds a pod's namespaces. It ends when asked, and reaps what pods that share their processes leave. */
 #include <signal.h>
 #include <sys/wait.h>

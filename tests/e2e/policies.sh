@@ -1,5 +1,6 @@
-# policies.sh: network policies carried out by iptables, as far as Herd's go: what pods may connect to, by port; sourced
-# by suite.sh. A bridge alone carries out none, and a port that a policy forgets would show in clusters only.
+# SPDX-License-Identifier: Apache-2.0
+# policies.sh: network policies applied by iptables, as far as Herd's go: what pods may connect to, by port; sourced
+# by suite.sh. A bridge alone executes none, and a port that a policy forgets would show in clusters only.
 #
 # What a pod may be reached from is not looked at: the API server and the kubelet are on its own node, from where
 # everything is let in.
@@ -15,7 +16,7 @@ egress_rules() {
     [.items[] | select(.kind == "NetworkPolicy" and (.spec.policyTypes | index("Egress")))] as $policies
     | .items[] | select(.kind == "Pod" and .status.podIP) as $pod
     | [$policies[] | select(selects($pod))] | select(length > 0)
-    | (.[].spec.egress[]? | if .to then error("rules with `to` are not carried out here") else .ports[] end
+    | (.[].spec.egress[]? | if .to then error("rules with `to` are not applied here") else .ports[] end
        | "-A HERD-EGRESS -s \($pod.status.podIP) -p \(.protocol | ascii_downcase) --dport \(.port) -j ACCEPT"),
       "-A HERD-EGRESS -s \($pod.status.podIP) -j REJECT"'
   echo COMMIT
@@ -26,7 +27,7 @@ carry_out_policies() {
   local pod
   while :; do
     while read -r pod; do
-      egress_rules | iptables-restore --noflush --wait || echo "not carried out, at $pod"
+      egress_rules | iptables-restore --noflush --wait || echo "not applied, at $pod"
     done < <(k get pods -A --watch -o name 2>/dev/null)
   done
 }

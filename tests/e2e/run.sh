@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # run.sh: Herd as a cluster runs it: its image in containers, from manifests/, under a kubelet.
 #
 # This file is about the machine; the test is suite.sh, which it runs in namespaces of its own: mounts, network and
@@ -34,8 +35,9 @@ hierarchies() { awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/mount
 
 # enable FOLDER: each controller that it has, for the cgroups in it.
 enable() {
-  local controller
-  for controller in $(cat "$1/cgroup.controllers"); do
+  local controllers controller
+  read -ra controllers <"$1/cgroup.controllers"
+  for controller in "${controllers[@]}"; do
     echo "+$controller" >"$1/cgroup.subtree_control" || return 1
   done
 }

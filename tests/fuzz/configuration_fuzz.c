@@ -1,8 +1,9 @@
-/* configuration_fuzz.c: a file that says how Stacks are judged: what is refused says where and is fit to show, what is taken
+/* SPDX-License-Identifier: Apache-2.0 */
+/* configuration_fuzz.c: a file that says how Stacks are validated: what is rejected says where and is fit to show, what is taken
  * leaves each rule that can only deny as it was, and says the same again. */
 #include "fuzz.h"
 
-#include "stack/configuration.h"
+#include "stack/model/configuration.h"
 
 static void check_fault(const struct error *err)
 {

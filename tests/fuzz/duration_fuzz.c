@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* duration_fuzz.c: what is read is not negative, and is written as Go would so that it reads the same. */
 #include "fuzz.h"
 
-#include "base/flag.h"
-#include "text/time.h"
+#include "base/duration.h"
+
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -13,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!duration_parse(str_make((const char *)data, size), &ms))
         return 0;
     MUST(ms >= 0);
-    MUST(duration_parse(time_duration(arena, ms), &again));
+    MUST(duration_parse(duration_text(arena, ms), &again));
     MUST(again == ms);
     return 0;
 }

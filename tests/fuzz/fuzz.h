@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz.h: what libFuzzer, or replay.c in its place, calls; and how a target says that a law is broken. */
 #ifndef HERD_TESTS_FUZZ_H
 #define HERD_TESTS_FUZZ_H
@@ -9,6 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* What a target defines under the name that libFuzzer calls: steps.c calls it, and counts. */
+#define LLVMFuzzerTestOneInput fuzz_one_input
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Not assert: release builds fuzz too. */

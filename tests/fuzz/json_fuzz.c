@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_fuzz.c: whatever is read is written and read again as the same value, and views agree with trees. */
 #include "fuzz.h"
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* offline_fuzz.c: any file gets a report; findings stand in it, and each form of the report is one that its readers take. */
 #include "fuzz.h"
 
 #include "text/json.h"
-#include "webhook/offline/judge.h"
+#include "webhook/offline/validate.h"
 #include "webhook/offline/output.h"
 
 /* YAML ends lines with these, too (1.1, b-break): the lines of a reader who knows only \n are no more. */

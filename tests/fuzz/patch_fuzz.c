@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* patch_fuzz.c: two lines. The first is a document; the second a patch, or another document: then the
  * difference of both must lead from one to the other. */
 #include "fuzz.h"

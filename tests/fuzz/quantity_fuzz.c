@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* quantity_fuzz.c: what is read is written so that it reads as the same quantity. */
 #include "fuzz.h"
 

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay.c: run a fuzz target over files and folders of files: its corpus, or what a fuzzer found.
  *
  * Exit code 0 if all passed, 2 if a file cannot be read or there is none. A broken law aborts. */
 #include "fuzz.h"
+#undef LLVMFuzzerTestOneInput
 
 #include <dirent.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* review_fuzz.c: any body on either route keeps the laws of answers (tests/support/review_laws.c). */
 #include "fuzz.h"
 

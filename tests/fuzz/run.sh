@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # run.sh SECONDS [NAME...]: every fuzz target, or those named, for so long, as many at a time as there are processors,
 # each from its corpus and with its words; finds stay in build/fuzz/finds/.
 set -euo pipefail
@@ -13,7 +14,7 @@ mkdir -p "$finds"
 # those of configuration.
 dictionaries() {
   case $1 in
-    json) echo json ;;
+    json | report | compliance) echo json ;;
     yaml | offline) echo yaml fields ;;
     configuration) echo yaml rules ;;
     patch) echo json patch ;;
@@ -29,9 +30,9 @@ words() {
   local dictionary
   for dictionary in $(dictionaries "$1"); do
     if [ "$dictionary" = fields ]; then
-      sed -nE 's/^(FIELD|WORD)\([^"]*"([^"]+)".*/"\\"\2\\""/p' shared/stack/*fields.def | sort -u
+      sed -nE 's/^(FIELD|WORD)\([^"]*"([^"]+)".*/"\\"\2\\""/p' shared/stack/model/*fields.def | sort -u
     elif [ "$dictionary" = rules ]; then
-      sed -nE 's/^RULE\([^"]*"([^"]+)".*/"\1"/p' shared/stack/rules.def
+      sed -nE 's/^RULE\([^"]*"([^"]+)".*/"\1"/p' shared/stack/model/rules.def
       printf '"%s"\n' rules allowPlainHttpRepos deny warn audit off
     else
       cat "tests/fuzz/dictionary/$dictionary"

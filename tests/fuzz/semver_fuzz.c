@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* semver_fuzz.c: two lines, a range and a version: order is an order, and an exact range has its version. */
 #include "fuzz.h"
 

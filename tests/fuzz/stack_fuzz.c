@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stack_fuzz.c: any object is a Stack and findings; defaulting it twice, or its patched document, is defaulting it once;
  * what is said about it is fit to show. */
 #include "fuzz.h"
 
-#include "stack/decode.h"
-#include "stack/default.h"
+#include "stack/model/decode.h"
+#include "stack/rules/validate.h"
+#include "stack/model/default.h"
 #include "support/any_review.h"
 #include "text/patch.h"
 
@@ -27,7 +29,7 @@ static void check_findings(const struct verdict *verdict)
         MUST(problem->message.len);
         must_be_showable(problem->field);
         must_be_showable(problem->message);
-        must_be_showable(problem->way_out);
+        must_be_showable(problem->remedy);
         denied += problem->severity == SEVERITY_DENY;
     }
     MUST(verdict->problems.denied == denied);
@@ -77,8 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         old = (struct json){ NULL, 0 };
     review_world_begin(&world, arena);
 
-    struct verdict verdict = stack_judge(arena, object, old, &world.facts, &world.severities);
-    struct verdict again = stack_judge(arena, object, old, &world.facts, &world.severities);
+    struct verdict verdict = stack_admit(arena, object, old, &world.facts, &world.severities);
+    struct verdict again = stack_admit(arena, object, old, &world.facts, &world.severities);
 
     check_findings(&verdict);
     check_defaults(arena, object);

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yaml_fuzz.c: whatever is read becomes strict JSON with positions inside of it, and what is written of it
  * reads back as the same value. */
 #include "fuzz.h"
 
-#include "base/limits.h"
+#include "text/limits.h"
 #include "text/yaml.h"
 
 /* The writer indents; what nests deeper than YAML may is not read back. */

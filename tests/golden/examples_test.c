@@ -1,7 +1,8 @@
-/* examples_test.c: the files under examples/ are judged as they say.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* examples_test.c: the files under examples/ are validated as they say.
  *
  * examples/ and accepted/   every Stack in them is accepted
- * rejected/NAME.yaml        is refused with the text of NAME.answer.txt
+ * rejected/NAME.yaml        is rejected with the text of NAME.answer.txt
  * defaulted/NAME.yaml       gets the patch NAME.patch.json and becomes NAME.out.yaml */
 #include "support/rows.h"
 
@@ -41,11 +42,11 @@ static uint32_t expect_accepted(const char *folder)
             if (!is_stack(object))
                 continue;
 
-            struct verdict verdict = judge_json(arena, object);
+            struct verdict verdict = validate_json(arena, object);
 
             stacks++;
             if (!verdict.allowed)
-                fail_msg("%s is refused:\n%.*s", path, STR_ARG(verdict.message));
+                fail_msg("%s is rejected:\n%.*s", path, STR_ARG(verdict.message));
             if (verdict.warnings.count)
                 fail_msg("%s is warned about:\n%.*s", path, STR_ARG(verdict.warnings.items[0]));
         }
@@ -58,7 +59,7 @@ static void examples_are_accepted_without_a_warning(void **state)
     (void)state;
     rows_expect_int("stacks to begin with", expect_accepted("examples"), 2);
     /* The seven of the seeds, as they stand there, and one with every field. */
-    rows_expect_int("stacks of the seeds, and every field", expect_accepted("examples/accepted"), 8);
+    rows_expect_int("stacks of the seeds, every field, values by cluster, and a rollout", expect_accepted("examples/accepted"), 10);
 }
 
 /* The one Stack of a file. */
@@ -82,9 +83,9 @@ static void rejected_examples_get_their_answer(void **state)
         const char *path = str_fmt(arena, "examples/rejected/%.*s", STR_ARG(names.items[i])).at;
         const char *answer = str_fmt(arena, "examples/rejected/%.*s.answer.txt", STR_ARG(stem)).at;
         struct str text;
-        struct verdict verdict = judge_json(arena, only_stack(arena, path, &text));
+        struct verdict verdict = validate_json(arena, only_stack(arena, path, &text));
 
-        rows_expect(path, !verdict.allowed, "it is refused");
+        rows_expect(path, !verdict.allowed, "it is rejected");
         rows_expect_str(path, verdict.patch, STR(""));
         test_golden(arena, answer, str_fmt(arena, "%.*s\n", STR_ARG(verdict.message)));
     }
@@ -115,14 +116,14 @@ static void defaulted_examples_become_their_output(void **state)
         const char *out = str_fmt(arena, "examples/defaulted/%.*s.out.yaml", STR_ARG(stem)).at;
         const char *patch = str_fmt(arena, "examples/defaulted/%.*s.patch.json", STR_ARG(stem)).at;
         struct str text;
-        struct verdict verdict = judge_json(arena, only_stack(arena, path, &text));
+        struct verdict verdict = validate_json(arena, only_stack(arena, path, &text));
         struct strbuf yaml = strbuf_new(arena, 1024);
         struct json after = test_json(arena, patched(arena, text, verdict.patch));
 
         yaml_write(after, &yaml);
         test_golden(arena, patch, str_fmt(arena, "%.*s\n", STR_ARG(verdict.patch)));
         test_golden(arena, out, strbuf_str(&yaml));
-        rows_expect_str("what was defaulted needs nothing more", judge_json(arena, after).patch,
+        rows_expect_str("what was defaulted needs nothing more", validate_json(arena, after).patch,
                         STR(""));
     }
 }

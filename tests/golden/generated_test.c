@@ -1,9 +1,10 @@
-/* generated_test.c: what is made from the tables of shared/stack and checked in, is as the tables
- * are now. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* generated_test.c: what is made from the tables of shared/stack, or from another file, and checked
+ * in, is as those are now. */
 #include "support/rows.h"
 
-#include "stack/crd.h"
-#include "stack/fields.h"
+#include "stack/crd/crd.h"
+#include "stack/model/fields.h"
 #include "support/files.h"
 
 static const struct {
@@ -38,11 +39,33 @@ static void definitions_are_as_the_tables_are(void **state)
 
             crd_write(crd, &made);
             test_golden(arena,
-                        str_z(arena, str_fmt(arena, "%s/herd.suse.com_%s.yaml", folders[i],
+                        str_z(arena, str_fmt(arena, "%s/%s_%s.yaml", folders[i], crd->group,
                                              crd->plural)),
                         strbuf_str(&made));
         }
     }
+}
+
+/* Argo CD has its health check from a ConfigMap; the script itself is what is tested. */
+static void the_health_check_is_in_its_config_map(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str script = test_file(arena, "manifests/argocd/health.lua");
+    struct strbuf made = strbuf_new(arena, 4096);
+    struct str line;
+
+    (void)state;
+    strbuf_lit(&made,
+               "# Made from health.lua by tests/golden/generated_test.c. Added to the ConfigMap of Argo CD, which keeps "
+               "what else it has:\n"
+               "# kubectl apply --server-side --field-manager herd -f manifests/argocd/argocd-cm.yaml\n"
+               "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: argocd-cm\n  namespace: argocd\n"
+               "  labels:\n    app.kubernetes.io/name: argocd-cm\n"
+               "    app.kubernetes.io/part-of: argocd\n"
+               "data:\n  resource.customizations.health.herd.suse.com_Stack: |\n");
+    while (str_split(&script, '\n', &line))
+        strbuf_fmt(&made, "%s%.*s\n", line.len ? "    " : "", STR_ARG(line));
+    test_golden(arena, "manifests/argocd/argocd-cm.yaml", strbuf_str(&made));
 }
 
 int main(void)
@@ -50,6 +73,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checked_in_files_are_as_the_tables_are),
         cmocka_unit_test(definitions_are_as_the_tables_are),
+        cmocka_unit_test(the_health_check_is_in_its_config_map),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,27 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preview_test.c: what is told of tests/golden/preview/NAME.in.yaml stands in NAME.out.txt.
  *
- * One document is created; of two the second replaces the first. The clusters are those of the lab
- * that examples speak of. */
+ * One document is created; of two the second replaces the first, which is deployed. The clusters are
+ * those of the lab that examples speak of. */
 #include "support/rows.h"
 
-#include "stack/decode.h"
-#include "stack/default.h"
-#include "stack/preview.h"
-#include "support/estate_builder.h"
+#include "stack/model/decode.h"
+#include "stack/model/default.h"
+#include "stack/preview/preview.h"
+#include "support/deployed.h"
+#include "support/facts_builder.h"
 #include "support/files.h"
 #include "support/stack_builder.h"
 #include "text/yaml.h"
 
 #define FOLDER "tests/golden/preview"
 
-static void set_up(struct arena *arena, struct estate_builder *estate)
+static void set_up(struct arena *arena, struct facts_builder *builder)
 {
-    an_estate(arena, estate);
-    with_cluster(estate, "c-m-gpu01", "env=prod,workload=ai-ml,gpu=true,region=eu-central");
-    with_cluster(estate, "c-m-gpu02", "env=prod,workload=ai-ml,gpu=true,region=eu-west");
-    with_cluster(estate, "c-m-gpu-cluster-01", "env=prod,workload=model-serving,gpu=true,region=us-east");
-    with_cluster(estate, "c-m-gpu-cluster-02", "env=prod,workload=model-serving,gpu=true,region=us-west");
-    with_cluster(estate, "c-m-dev-cluster", "env=dev");
+    some_facts(arena, builder);
+    with_cluster(builder, "c-m-gpu01", "env=prod,workload=ai-ml,gpu=true,region=eu-central");
+    with_cluster(builder, "c-m-gpu02", "env=prod,workload=ai-ml,gpu=true,region=eu-west");
+    with_cluster(builder, "c-m-gpu-cluster-01", "env=prod,workload=model-serving,gpu=true,region=us-east");
+    with_cluster(builder, "c-m-gpu-cluster-02", "env=prod,workload=model-serving,gpu=true,region=us-west");
+    with_cluster(builder, "c-m-dev-cluster", "env=dev");
 }
 
 static void put_lines(struct strbuf *out, const char *head, const struct str_list *lines)
@@ -33,7 +35,7 @@ static void put_lines(struct strbuf *out, const char *head, const struct str_lis
 
 static void preview_one(struct arena *arena, struct str stem)
 {
-    struct estate_builder estate;
+    struct facts_builder builder;
     struct yaml_documents documents;
     struct problems ignored = problems_new(arena);
     struct json old = { NULL, 0 };
@@ -41,17 +43,17 @@ static void preview_one(struct arena *arena, struct str stem)
     struct error err;
     const char *path = str_fmt(arena, FOLDER "/%.*s.in.yaml", STR_ARG(stem)).at;
 
-    set_up(arena, &estate);
+    set_up(arena, &builder);
     if (yaml_read(arena, test_file(arena, path), &documents, &err) < 0)
         fail_msg("%s: %s", path, err.text);
     if (documents.count > 1)
-        old = test_json(arena, documents.items[0].json);
+        old = deployed_stack(arena, test_json(arena, documents.items[0].json), &builder.facts);
 
     struct json now = test_json(arena, documents.items[documents.count - 1].json);
     const struct stack *stack = stack_default(arena, stack_decode(arena, now, &ignored), NULL);
-    const struct chosen *chosen = chosen_of(arena, stack, &estate.facts);
-    struct str_list applied = stack_preview(arena, stack, chosen, old, &estate.facts, false);
-    struct str_list dry_run = stack_preview(arena, stack, chosen, old, &estate.facts, true);
+    const struct resolved_targets *chosen = resolved_targets_of(arena, stack, &builder.facts);
+    struct str_list applied = stack_preview(arena, stack, chosen, old, &builder.facts, false);
+    struct str_list dry_run = stack_preview(arena, stack, chosen, old, &builder.facts, true);
 
     put_lines(&out, "kubectl apply", &applied);
     put_lines(&out, "kubectl apply --dry-run=server", &dry_run);

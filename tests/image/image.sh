@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # image.sh BIN STATE: what manifests/image/build.sh makes is what a cluster may run.
 set -euo pipefail
 export LC_ALL=C
@@ -104,7 +105,23 @@ is "$(jq '([.packages[].SPDXID, .files[].SPDXID, .SPDXID]) as $ids | [.relations
   | map(select(. as $id | $ids | index($id) | not)) | length' "$sbom")" 0
 is "$(jq '[.packages[].SPDXID, .files[].SPDXID] | length - (unique | length)' "$sbom")" 0
 
-row "a library with a known hole is named with the version that mends it, by the list and by apt"
+row "the SBOM keeps the rules of SPDX 2.3 for packages with files, and names each package by its purl"
+is "$(jq -r '[.relationships[] | select(.relationshipType == "CONTAINS" and (.relatedSpdxElement | startswith("SPDXRef-File"))).spdxElementId]
+  as $owners | .packages[] | select(.filesAnalyzed != (.SPDXID as $id | $owners | index($id) != null)).name' "$sbom")" ""
+while read -r package code; do
+  is "$package $(jq -r --arg p "$package" '(.relationships | map(select(.spdxElementId == $p).relatedSpdxElement)) as $files
+    | .files[] | select(.SPDXID as $id | $files | index($id)) | .checksums[] | select(.algorithm == "SHA1").checksumValue' "$sbom" |
+    sort | tr -d '\n' | sha1sum | cut -d' ' -f1)" "$package $code"
+done < <(jq -r '.packages[] | "\(.SPDXID) \(.packageVerificationCode.packageVerificationCodeValue)"' "$sbom")
+is "$(jq -r '.packages[] | select([.externalRefs[]? | select(.referenceType == "purl") | .referenceLocator
+  | test("^pkg:(deb/debian|generic)/[A-Za-z0-9.%-]+@[A-Za-z0-9.%~-]+\\?arch=")] != [true]).name' "$sbom")" ""
+is "$(jq -r '.packages[] | select(.name == "herd").externalRefs[0].referenceLocator' "$sbom")" "pkg:generic/herd@$version?arch=$(
+  jq -r .architecture "$config")"
+if command -v pyspdxtools >/dev/null; then
+  out=$(pyspdxtools -i "$state/one/herd.spdx.json" 2>&1) || wrong "$out"
+fi
+
+row "a library with a known hole is named with the version that fixes it, by the list and by apt"
 mkdir -p "$state/apt"
 printf '#!/bin/sh\n%s\n' 'cat "$APT_KNOWS"' >"$state/apt/apt-cache"
 chmod +x "$state/apt/apt-cache"
@@ -117,7 +134,7 @@ audit() {
 out=$(audit 9999:1) || wrong "$out"
 case $out in "0 known holes in "*" advisories, no security archive, for apt knows none here") ;; *) wrong "$out" ;; esac
 if out=$(audit 3.0.11-1~deb12u1); then wrong "an OpenSSL of 2023 has no hole"; fi
-case $out in *"libssl3 "*" has CVE-2023-5363, mended in openssl 3.0.11-1~deb12u2"*) ;; *) wrong "$out" ;; esac
+case $out in *"libssl3 "*" has CVE-2023-5363, fixed in openssl 3.0.11-1~deb12u2"*) ;; *) wrong "$out" ;; esac
 cat >"$state/madison" <<'APT'
    libssl3 | 9999:2 | http://mirror.example.com/debian-security bookworm-security/main amd64 Packages
    libssl3 | 9999:1 | http://mirror.example.com/debian-security bookworm-security/main amd64 Packages
@@ -138,8 +155,8 @@ int main(int argc, char **argv)
     return snprintf(line, (size_t)argc, "%s", argv[0]);
 }
 C
-compile=(-O2 -fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=3) link=(-pie -Wl,-z,relro,-z,now,-z,noexecstack)
-[ "$(uname -m)" != x86_64 ] || link+=(-Wl,-z,shstk)
+compile=(-O2 -fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=3) link=(-pie '-Wl,-z,relro,-z,now,-z,noexecstack')
+[ "$(uname -m)" != x86_64 ] || link+=('-Wl,-z,shstk')
 # hardened FLAGS...: what is said of a program that is built with these too.
 hardened() {
   gcc "${compile[@]}" "$@" "${link[@]}" "${last[@]}" -o "$state/probe" "$state/probe.c" 2>"$state/probe.log" || wrong "$(cat "$state/probe.log")"
@@ -177,6 +194,10 @@ for name in herd:1.2.3 team/herd:1.2.3; do
   fi
   case $out in *"names no registry"*) ;; *) wrong "$out" ;; esac
 done
+if out=$(bash "$source/manifests/image/engine.sh" push "$state/one/herd.tar" registry.example.invalid/herd:1 2>&1); then
+  wrong "the placeholder was pushed to"
+fi
+case $out in *"stands for yours; say IMAGE="*) ;; *) wrong "$out" ;; esac
 
 row "where no container engine answers, loading fails, and names those that would do"
 if out=$(ENGINE=no-such-engine bash "$source/manifests/image/engine.sh" load "$state/one/herd.tar" herd:1.2.3 2>&1); then

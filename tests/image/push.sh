@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # push.sh BIN STATE: the image, pushed to a registry on loopback by those that may be there, is the one that was built.
 . "$(dirname "$0")/../integration/lib.sh"
 suite "$1" "$2"
@@ -50,9 +51,9 @@ is "sha256:$(unpacked team/stored)" "$(config team/stored | jq -r '.rootfs.diff_
 row "a registry that can not be believed gets nothing, and that is told"
 believed=/etc/ssl/certs/ca-certificates.crt
 for engine in skopeo buildah; do
-  refused push "$engine" "$registry/team/other-$engine:1"
+  rejected push "$engine" "$registry/team/other-$engine:1"
   says x509
-  refused get "team/other-$engine/manifests/1"
+  rejected get "team/other-$engine/manifests/1"
 done
 
 row "make docker-push gives IMAGE and TAG, and what make image wrote"

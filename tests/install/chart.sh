@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 # chart.sh: objects of manifests and chart, to be compared; sourced by install.sh.
 #
 #   objects_of FILE            each object of a YAML stream as one line of JSON, keys sorted, objects sorted
 #   of_folders FOLDER...       the same for kustomize folders
-#   of_chart FLAGS...          the same for the chart, its removal hooks left out
+#   of_chart FLAGS...          the same for the chart, without its removal hooks and the labels of a release
 
 chart=$source/manifests/chart
 
@@ -38,9 +39,15 @@ of_folders() {
   objects_of "$state/folders.yaml"
 }
 
+# Labels that only a release has.
+release_labels='["app.kubernetes.io/instance","app.kubernetes.io/managed-by","app.kubernetes.io/version","helm.sh/chart"]'
+
 of_chart() {
   helm template herd "$chart" --namespace herd-system --kube-version 1.36.0 "$@" >"$state/chart.yaml" || return 1
-  objects_of "$state/chart.yaml" | jq -cS 'select(.metadata.annotations["helm.sh/hook"] == null)
+  objects_of "$state/chart.yaml" | jq -cS --argjson of_release "$release_labels" '
+    def bare: if .labels then delpaths([$of_release[] | ["labels", .]]) | if .labels == {} then del(.labels) else . end else . end;
+    select(.metadata.annotations["helm.sh/hook"] == null)
+    | .metadata |= bare | if .spec.template? then .spec.template.metadata |= bare else . end
     | if .kind == "CustomResourceDefinition" then
         if .metadata.annotations == {"helm.sh/resource-policy": "keep"} then del(.metadata.annotations) else . end
       else . end' | sort

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # install.sh STATE BIN: manifests, make deploy and undeploy, and the chart, against a real control plane.
 #
 # Nodes are fake (kwok): their pods run at once, and nothing of Herd runs. What is asked here is whether everything is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # online.sh: manifests, deploy.sh and chart on a real API server with cert-manager; sourced by install.sh.
 
 start_cluster management workloads
@@ -51,18 +52,18 @@ for what in "${configurations[@]}"; do
 done
 
 row "the namespace of the server can not be deleted while a configuration calls it"
-refused kubectl delete namespace herd-system
+rejected kubectl delete namespace herd-system
 says "delete them first"
 
 row "view, edit and admin of Kubernetes see Stacks; only herd-edit lets people write them"
 for role in view edit admin; do
   ok kubectl create rolebinding "of-$role" --clusterrole "$role" --user "$role"
   eventually kubectl auth can-i list stacks.herd.suse.com --as "$role"
-  refused kubectl auth can-i create stacks.herd.suse.com --as "$role"
+  rejected kubectl auth can-i create stacks.herd.suse.com --as "$role"
 done
 ok kubectl create rolebinding of-herd-edit --clusterrole herd-edit --user edit
 eventually kubectl auth can-i create stacks.herd.suse.com --as edit
-refused kubectl auth can-i deletecollection stacks.herd.suse.com --as edit
+rejected kubectl auth can-i deletecollection stacks.herd.suse.com --as edit
 
 row "who sees all of the cluster sees StackPolicies; only herd-admin lets people write them"
 for role in view herd-edit herd-admin; do
@@ -70,25 +71,26 @@ for role in view herd-edit herd-admin; do
   eventually kubectl auth can-i list stackpolicies.herd.suse.com --as "all-$role"
 done
 for verb in create update delete; do
-  refused kubectl auth can-i "$verb" stackpolicies.herd.suse.com --as all-herd-edit
+  rejected kubectl auth can-i "$verb" stackpolicies.herd.suse.com --as all-herd-edit
   ok kubectl auth can-i "$verb" stackpolicies.herd.suse.com --as all-herd-admin
 done
 ok kubectl delete clusterrolebinding all-view all-herd-edit all-herd-admin
 
 row "the controller reads no Secret, until a namespace says that it may"
 account=system:serviceaccount:herd-system:herd-controller
-refused kubectl auth can-i list secrets --as "$account"
+rejected kubectl auth can-i list secrets --as "$account"
 ok kubectl create rolebinding herd-secrets --clusterrole herd-controller-secrets --serviceaccount herd-system:herd-controller
 eventually kubectl auth can-i list secrets --as "$account"
-refused kubectl auth can-i list secrets -n kube-system --as "$account"
-refused kubectl auth can-i '*' '*' --as system:serviceaccount:herd-system:herd-webhook
+rejected kubectl auth can-i list secrets -n kube-system --as "$account"
+rejected kubectl auth can-i '*' '*' --as system:serviceaccount:herd-system:herd-webhook
 
 # nothing_left: of Herd, but the CRDs.
 nothing_left() {
   is "$(kubectl get clusterrole,clusterrolebinding,priorityclass,flowschema,prioritylevelconfiguration,namespace,\
 validatingadmissionpolicy,validatingadmissionpolicybinding,mutatingwebhookconfiguration,validatingwebhookconfiguration \
     -o name | grep herd || true)" ""
-  ok kubectl get crd stacks.herd.suse.com stackpolicies.herd.suse.com clusterinventories.herd.suse.com
+  ok kubectl get crd stacks.herd.suse.com stackpolicies.herd.suse.com clusterinventories.herd.suse.com \
+    stackscanreports.herd.suse.com
 }
 
 row "make undeploy takes all of it away but the CRDs; a second time it finds nothing to do"
@@ -102,10 +104,10 @@ ok make -s undeploy
 nothing_left
 
 row "who may not ask for CRDs is not taken for somebody without cert-manager"
-refused env KUBECTL="kubectl --as nobody" make -s deploy
+rejected env KUBECTL="kubectl --as nobody" make -s deploy
 says "cannot get resource"
 says_not Deploying
-refused env KUBECTL="kubectl --as nobody" make -s uninstall-crds
+rejected env KUBECTL="kubectl --as nobody" make -s uninstall-crds
 says_not "there are no CRDs"
 
 # killed_at MODE N WHEN: run deploy.sh and kill it, with its kubectl, at the Nth call of kubectl: before it or after it took
@@ -134,7 +136,7 @@ killed_at() {
 
 row "where no pod can run, deploy says so, and has added no configuration"
 ok kubectl cordon -l kubernetes.io/os=linux
-refused env TIMEOUT=4s make -s deploy
+rejected env TIMEOUT=4s make -s deploy
 says "timed out"
 is "$(kubectl get mutatingwebhookconfiguration,validatingwebhookconfiguration -o name | grep herd || true)" ""
 ok kubectl uncordon -l kubernetes.io/os=linux
@@ -159,7 +161,7 @@ ok make -s deploy
 says "Deployed; whether Rancher can be used, the controller has not said yet"
 says "kubectl logs -n herd-system deployment/herd-controller"
 controller_pod=$(kubectl -n herd-system get pods -l app.kubernetes.io/name=herd-controller -o 'jsonpath={.items[0].metadata.name}')
-word herd-controller-of-before Warning RancherTokenRefused 9 "of one that is gone"
+word herd-controller-of-before Warning RancherTokenRejected 9 "of one that is gone"
 word "$controller_pod" Warning BackOff 8 "of another thing"
 word "$controller_pod" Normal RancherReached 1 "it was there"
 word "$controller_pod" Warning RancherUnreachable 2 "Rancher https://x cannot be used; check --rancher-url"
@@ -199,7 +201,7 @@ while killed_at undeploy $n before; do
 done
 [ "$n" -gt 4 ] || wrong "only $n calls: $(cat "$state/cut/log")"
 ok no_dead_end
-refused kubectl get namespace herd-system
+rejected kubectl get namespace herd-system
 
 row "CRDs are not taken away while there are Stacks, unless that is said; those of others with that plural stay"
 ok kubectl apply -f examples/test-stack.yaml
@@ -210,24 +212,24 @@ theirs() { sed 's/herd\.suse\.com/another.example.com/' examples/test-stack.yaml
 eventually theirs
 first_in_discovery() { [ "$(kubectl get stacks -o name)" = stack.another.example.com/test-stack ]; }
 eventually first_in_discovery
-refused make -s uninstall-crds
+rejected make -s uninstall-crds
 says "Stacks are left: 1"
 says "STACKS=delete"
 held='{"metadata":{"finalizers":["herd.suse.com/teardown"]}}'
 ok kubectl patch stacks.herd.suse.com test-stack --type=merge -p "$held"
-refused env TIMEOUT=2s make -s uninstall-crds STACKS=delete
+rejected env TIMEOUT=2s make -s uninstall-crds STACKS=delete
 says "wait for the controller"
 says "$(sed 's/\[.*\]/null/' <<<"$held")"
 ok kubectl patch stacks.herd.suse.com test-stack --type=merge -p '{"metadata":{"finalizers":null}}'
 ok kubectl apply -f examples/test-stack.yaml
 ok kubectl delete stacks.herd.suse.com test-stack
 ok kubectl apply -f examples/policy/timeouts.yaml
-refused make -s uninstall-crds
+rejected make -s uninstall-crds
 says "StackPolicies are left: 1"
 ok kubectl apply -f examples/test-stack.yaml
 ok make -s uninstall-crds STACKS=delete
-for crd in stacks stackpolicies clusterinventories; do
-  refused kubectl get crd "$crd.herd.suse.com"
+for crd in stacks stackpolicies clusterinventories stackscanreports; do
+  rejected kubectl get crd "$crd.herd.suse.com"
 done
 ok kubectl get stacks.another.example.com test-stack
 ok kubectl delete crd stacks.another.example.com
@@ -280,7 +282,7 @@ uninstall() {
 row "uninstall takes the configurations away before the server, wherever it is cut, goes on from there, and leaves the CRDs"
 lines=$(wc -l <"$(audit_log_of management)")
 for n in 2 4 9; do
-  refused uninstall "$n"
+  rejected uninstall "$n"
   ok no_dead_end
 done
 ok uninstall
@@ -300,12 +302,12 @@ ok helm install herd "$chart" -n herd-system --wait --timeout 90s --set certific
   --set rancher.url=https://127.0.0.1:1 --set rancher.token=token-a:b
 says_not Warning
 is "$(kubectl get certificates -A --no-headers 2>/dev/null | wc -l)" 0
-refused kubectl apply -f examples/test-stack.yaml
+rejected kubectl apply -f examples/test-stack.yaml
 says "failed calling webhook"
 # arguments_of DEPLOYMENT: into $arguments, but for those that name a pod's own files.
 arguments_of() {
   kubectl -n herd-system get deployment "$1" -o json |
-    jq -r '.spec.template.spec.containers[0].args[] | select(test("^--(in-cluster|rancher-token-file)") | not)' >"$state/$1.arguments"
+    jq -r '.spec.template.spec.containers[0].args[] | select(test("^--(in-cluster|rancher-token-file|neuvector-credentials-dir)") | not)' >"$state/$1.arguments"
   mapfile -t arguments <"$state/$1.arguments"
 }
 (umask 077 && kubectl config view --raw -o json |
@@ -328,8 +330,8 @@ arguments_of herd-webhook
 start_serving webhook "$bin/herd-webhook" "${arguments[@]}" --metrics-listen 127.0.0.1:0 --tls-cert-file "$state/tls/tls.crt" \
   --tls-key-file "$state/tls/tls.key" --listen "$(field service/herd-webhook '{.spec.clusterIP}' -n herd-system):443"
 eventually kubectl apply -f examples/test-stack.yaml
-refused kubectl apply -f examples/rejected/cycle.yaml
-says "the charts wait for one another"
+rejected kubectl apply -f examples/rejected/cycle.yaml
+says "dependency cycle"
 is "$(jq -r 'select(.user.username == "system:serviceaccount:herd-system:herd-controller" and .responseStatus.code == 403)
   | "\(.verb) \(.objectRef.resource)"' "$(audit_log_of management)" | sort -u)" ""
 ok kubectl patch stack test-stack --type=merge -p '{"metadata":{"finalizers":null}}'

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # rights.sh STATE BIN: each right that manifests/ grants is used, and each that is used is granted.
 #
 # Both programs run as processes, each with a token of its own ServiceAccount and the rights of the manifests, against a
@@ -12,8 +13,10 @@ suite "${2:?BIN}" "${1:?STATE}"
 
 start_as_themselves() {
   local state_of_all=$state
+  mkdir -p "$state/neuvector"
+  printf 'herd:lab-secret\n' >"$state/neuvector/api-key"
   controller_flags+=(--leader-elect-namespace herd-system --webhook-certificates own --webhook-ca-settle 1h
-    --receipt-secret herd-receipts)
+    --neuvector-credentials-dir "$state/neuvector" --neuvector-interval 1s)
   identity herd-controller
   identity herd-webhook
   # processes.sh names the administrator's kubeconfig; it is where they look that is ours to say.
@@ -38,9 +41,10 @@ granted() {
     | (.resourceNames // ["-"])[] as $n | "\($g) \($r) \($v) \($n)")' | sed 's/^ /core /' | sort -u
 }
 
-# used ACCOUNT: the same of the audit log, with the code of the answer at the end.
+# used ACCOUNT: the same of the audit log, with the code of the answer at the end. An apply that creates needs both rights.
 used() {
   jq -r --arg user "system:serviceaccount:herd-system:$1" 'select(.user.username == $user and .objectRef != null)
+    | ., (select(.verb == "patch" and .responseStatus.code == 201) | .verb = "create")
     | "\(.objectRef.apiGroup // "core") \(.objectRef.resource)\(if .objectRef.subresource then "/\(.objectRef.subresource)" else "" end) \(.verb) \(.objectRef.name // "-") \(.responseStatus.code)"' \
     "$(audit_log_of management)" | sort -u
 }
@@ -51,12 +55,10 @@ never_used() {
     $4 == "-" ? !(($1, $2, $3) in seen) : !(($1, $2, $3, $4) in named)' "$2" "$1"
 }
 
-# The kubelet would mount the key that the controller makes: here it is a file from the start.
-receipts=yes
 start_api
 k apply -f manifests/crds/ -f tests/integration/policyreports.yaml >/dev/null
 until_established crd/stacks.herd.suse.com
-k apply -f manifests/namespace.yaml -f manifests/controller/rbac.yaml -f manifests/controller/lease.yaml \
+k apply -f manifests/namespace.yaml -f manifests/controller/rbac.yaml -f manifests/controller/lease.yaml -f manifests/controller/status.yaml \
   -f manifests/webhook/serviceaccount.yaml -f manifests/webhook/rbac.yaml \
   -f manifests/overlays/own-ca/rbac.yaml >/dev/null
 start_as_themselves
@@ -66,7 +68,7 @@ ok k apply -f examples/rag-inference-stack.yaml
 ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
 
 row "the same thing happens twice, which is an Event that is told again"
-for round in 1 2; do
+for _ in 1 2; do
   ok k label clusters.management.cattle.io c-m-gpu02 workload-
   eventually field_is stack/rag-inference '{.status.clusters}' 1
   ok k label clusters.management.cattle.io c-m-gpu02 workload=ai-ml
@@ -98,6 +100,23 @@ ok k delete stackpolicy audited
 no_report() { ! k get policyreport stack-rag-inference; }
 eventually no_report
 
+row "a Stack with security enabled has a report, which goes when nobody wants to know"
+scanned() {
+  k apply -f - <<YAML
+apiVersion: herd.suse.com/v1
+kind: Stack
+metadata: {name: scanned}
+spec: {env: dev, security: $1, targets: {clusterIds: [c-m-dev-cluster]}, charts: [{name: web, repo: 'https://charts.lab.example.org', version: 1.3.0}]}
+YAML
+}
+ok bash lab/neuvector/install.sh "$state/lab/env" c-m-dev-cluster
+ok scanned enabled
+eventually k get ssr scanned
+ok scanned disabled
+no_scan_report() { ! k get ssr scanned; }
+eventually no_scan_report
+ok k delete stack scanned --wait --timeout="${deadline_s}s"
+
 row "as the webhook's CA it makes both Secrets and writes caBundle, and makes anew what is deleted"
 k -n herd-system get secret herd-webhook-ca -o 'jsonpath={.data.tls\.crt}' | base64 -d >"$state/own-ca.crt"
 believes_own() { k get "$1/herd-webhook" -o 'jsonpath={.webhooks[0].clientConfig.caBundle}' | base64 -d | grep -qF "$(sed -n 3p "$state/own-ca.crt")"; }
@@ -111,11 +130,11 @@ ok k -n herd-system patch secret herd-webhook-tls --type merge -p '{"data":{"tls
 has_key() { [ -n "$(k -n herd-system get secret herd-webhook-tls -o 'jsonpath={.data.tls\.key}')" ]; }
 eventually has_key
 
-row "the key of receipts is made, in a Secret; and the author of a Stack that has one is asked about again"
-ok k -n herd-system get secret herd-receipts -o 'jsonpath={.data.key}'
-is "$(base64 -d <<<"$out" | wc -c)" 32
-ok field stack/rag-inference '{.metadata.annotations.herd\.suse\.com/receipt}'
-says '"mac"'
+row "the author of a Stack is recorded, and nobody but the controller writes its status"
+ok field stack/rag-inference '{.metadata.annotations.herd\.suse\.com/last-applied-by}'
+[ -n "$out" ] || wrong "nobody is recorded"
+rejected k patch stack rag-inference --subresource=status --type=merge -p '{"status":{"phase":"Deployed"}}'
+says "only Herd's controller writes the status of Stacks"
 
 row "a Lease that somebody deleted is made anew"
 lease_is_held() { [ -n "$(k -n herd-system get lease herd-controller -o 'jsonpath={.spec.holderIdentity}')" ]; }
@@ -132,8 +151,8 @@ ok k delete stack rag-inference --wait --timeout="${deadline_s}s"
 row "nothing is used that is not granted"
 used herd-controller >"$state/used-controller"
 used herd-webhook >"$state/used-webhook"
-refusals=$(awk '$5 == 403 && $2 != "secrets"' "$state/used-controller" "$state/used-webhook")
-is "$refusals" ""
+rejections=$(awk '$5 == 403 && $2 != "secrets"' "$state/used-controller" "$state/used-webhook")
+is "$rejections" ""
 grep -q '^core secrets list .* 403$' "$state/used-controller" || wrong "the Secret was never asked for in vain"
 
 row "nothing is granted that is not used"

@@ -1,14 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
 # lib.sh: what every integration suite begins with; sourced, not run.
 #
 #   suite BIN STATE       set up; everything that is started ends with the suite
 #   row SENTENCE          the sentence that the checks below belong to
 #   ok COMMAND...         must exit 0; its output is in $out
-#   refused COMMAND...    must not exit 0; its output is in $out
+#   rejected COMMAND...    must not exit 0; its output is in $out
 #   says TEXT             $out must hold TEXT
 #   is GOT WANT           must be equal
 #   eventually COMMAND... must hold within a deadline; asked again and again
+#   user COMMAND...       as ok, of what a user types: it is printed, and goes to the transcript
 #
-# HERD_API=real runs the same suite on a real API server; the lab is then the estate alone (tests/cluster/real.sh).
+# HERD_TRANSCRIPT=FILE appends to FILE what a user would see: the rows, and the commands of `user` with their output.
+#
+# HERD_API=real runs the same suite on a real API server; the lab is then Rancher and the downstream clusters alone (tests/cluster/real.sh).
 #
 # A suite runs in a process group that nothing outlives (lab/group.sh), and in a folder that no other run has: STATE,
 # or one beside it while another run of the same suite has that.
@@ -63,6 +67,22 @@ row() {
   sentence=$*
   rows=$((rows + 1))
   echo "- $*"
+  transcript "" "## $*" ""
+}
+
+transcript() { [ -z "${HERD_TRANSCRIPT:-}" ] || printf '%s\n' "$@" >>"$HERD_TRANSCRIPT"; }
+
+user() {
+  local shown='$' word words=("$@")
+  [ "$1" != k ] || words[0]=kubectl
+  [ "$1" != down ] || words=(kubectl --context "${@:2}")
+  for word in "${words[@]}"; do
+    [[ $word =~ ^[][A-Za-z0-9@%:,./=_+-]+$ ]] || word="'${word//\'/\'\\\'\'}'"
+    shown+=" $word"
+  done
+  echo "  $shown"
+  ok "$@"
+  transcript "    $shown" "    ${out//$'\n'/$'\n'    }"
 }
 
 wrong() {
@@ -76,7 +96,7 @@ ok() {
   out=$("$@" 2>&1) || wrong "failed: $*" "$out"
 }
 
-refused() {
+rejected() {
   if out=$("$@" 2>&1); then
     wrong "was accepted: $*" "$out"
   fi
@@ -134,14 +154,6 @@ field_has() {
   esac
 }
 
-# down CLUSTER ARGUMENTS...: kubectl on a downstream cluster, through Rancher.
-down() {
-  local cluster=$1
-  shift
-  kubectl --kubeconfig /dev/null --server "$HERD_LAB_RANCHER_URL/k8s/clusters/$cluster" \
-    --certificate-authority "$HERD_LAB_RANCHER_CA" --token "$HERD_LAB_RANCHER_TOKEN" "$@"
-}
-
 # api_server: the address of the API server that the product works on.
 api_server() { k config view -o 'jsonpath={.clusters[0].cluster.server}'; }
 
@@ -149,4 +161,23 @@ api_server() { k config view -o 'jsonpath={.clusters[0].cluster.server}'; }
 counters() {
   curl -sS --cacert "$HERD_LAB_RANCHER_CA" -H "Authorization: Bearer $HERD_LAB_RANCHER_TOKEN" \
     "$HERD_LAB_RANCHER_URL/lab/counters"
+}
+
+# told STACK TYPE REASON TEXT: an Event of that type and reason about the Stack holds the text.
+told() {
+  k get events --field-selector "involvedObject.name=$1,type=$2,reason=$3" -o 'jsonpath={range .items[*]}{.message}{"\n"}{end}' |
+    grep -qF -- "$4"
+}
+
+# by_hand CLUSTER NAMESPACE RELEASE VERSION VALUES [REPO CHART ACTION]: an upgrade through Rancher that Herd did not ask
+# for, or another action; of ollama, or another chart.
+by_hand() {
+  local url=${6:-https://otwld.github.io/ollama-helm} chart=${7:-ollama} action=${8:-upgrade} repo operation
+  repo=$(down "$1" get clusterrepos.catalog.cattle.io -o "jsonpath={.items[?(@.spec.url==\"$url\")].metadata.name}")
+  ok curl -sS --fail-with-body --cacert "$HERD_LAB_RANCHER_CA" -H "Authorization: Bearer $HERD_LAB_RANCHER_TOKEN" \
+    -H 'Content-Type: application/json' \
+    -d '{"charts":[{"chartName":"'"$chart"'","version":"'"$4"'","releaseName":"'"$3"'","values":'"$5"'}],"namespace":"'"$2"'","timeout":"600s","wait":true}' \
+    "$HERD_LAB_RANCHER_URL/k8s/clusters/$1/v1/catalog.cattle.io.clusterrepos/$repo?action=$action"
+  operation=$(sed -n 's/.*"operationName": *"\([^"]*\)".*/\1/p' <<<"$out")
+  [ -n "$operation" ] || wrong "no operation was made" "$out"
 }

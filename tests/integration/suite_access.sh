@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_access.sh: who may do what: RBAC, reviews, impersonation and tokens of ServiceAccounts, by an unmodified kubectl.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
@@ -8,17 +9,17 @@ until_established crd/stacks.herd.suse.com
 eventually k get stacks
 
 row "who has no rights is told what is missing, of each kind of question"
-refused k get stacks -n team --as x
+rejected k get stacks -n team --as x
 says 'stacks.herd.suse.com is forbidden: User "x" cannot list resource "stacks" in API group "herd.suse.com" in the namespace "team"'
-refused k get stacks -A --as x
+rejected k get stacks -A --as x
 says 'cannot list resource "stacks" in API group "herd.suse.com" at the cluster scope'
-refused k get stack a --subresource=status --as x
+rejected k get stack a --subresource=status --as x
 says 'stacks.herd.suse.com "a" is forbidden: User "x" cannot get resource "stacks/status" in API group "herd.suse.com" in the namespace "default"'
-refused k create configmap a --as x
+rejected k create configmap a --as x
 says 'configmaps is forbidden: User "x" cannot create resource "configmaps" in API group "" in the namespace "default"'
-refused k get --raw /metrics --as x
+rejected k get --raw /metrics --as x
 says 'forbidden: User "x" cannot get path "/metrics"'
-refused k get --raw /apis/nothing/v1/things --as x
+rejected k get --raw /apis/nothing/v1/things --as x
 says 'things.nothing is forbidden: User "x" cannot list resource "things" in API group "nothing" at the cluster scope'
 ok k get --raw /version --as x
 
@@ -29,12 +30,12 @@ ok k create role mine --verb=get,list --resource=configmaps --resource-name=mine
 ok k create rolebinding mine --role=mine --user=ann --serviceaccount=default:bot
 ok k get configmap mine --as ann
 ok k get configmap --field-selector metadata.name=mine --as ann
-refused k get configmap other --as ann
-refused k get configmaps --as ann
-refused k get configmap mine -n kube-system --as ann
+rejected k get configmap other --as ann
+rejected k get configmaps --as ann
+rejected k get configmap mine -n kube-system --as ann
 ok k auth can-i get configmaps/mine --as ann
 is "$out" yes
-refused k auth can-i get configmaps --as ann
+rejected k auth can-i get configmaps --as ann
 is "$out" no
 ok k auth can-i --list --as ann
 says '[mine]'
@@ -65,17 +66,17 @@ ok k create token bot
 token=$out
 is "$(with_token "$token" auth whoami -o json | jq -r .status.userInfo.username)" system:serviceaccount:default:bot
 ok with_token "$token" get configmap mine
-refused with_token "$token" get configmaps
+rejected with_token "$token" get configmaps
 says 'User "system:serviceaccount:default:bot" cannot list resource "configmaps"'
-refused with_token "$token" get configmaps --as ann
+rejected with_token "$token" get configmaps --as ann
 # Since 1.36 with the constrained verb that was tried first, impersonate-on:user-info:list.
 says 'is forbidden: User "system:serviceaccount:default:bot" cannot impersonate'
-refused k create token bot --duration 1m
+rejected k create token bot --duration 1m
 says 'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 60: may not specify a duration less than 10 minutes'
-refused k create token nobody
+rejected k create token nobody
 says 'serviceaccounts "nobody" not found'
 ok k create token bot --audience elsewhere
-refused with_token "$out" get configmap mine
+rejected with_token "$out" get configmap mine
 says nauthorized
 ok review authentication.k8s.io/v1/tokenreviews \
   '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenReview","spec":{"token":"'"$token"'"}}'
@@ -88,23 +89,23 @@ row "nobody gives what they do not have"
 ok k create clusterrole roler --verb=create,get,update,patch \
   --resource=roles,rolebindings,clusterroles.rbac.authorization.k8s.io
 ok k create clusterrolebinding roler --clusterrole=roler --user=roler
-refused k create role more --verb=get,list --resource=pods,pods/log --as roler
+rejected k create role more --verb=get,list --resource=pods,pods/log --as roler
 says 'roles.rbac.authorization.k8s.io "more" is forbidden: user "roler" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:'
 says '{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}'
-refused k create rolebinding more --role=mine --user=roler --as roler
+rejected k create rolebinding more --role=mine --user=roler --as roler
 says '{APIGroups:[""], Resources:["configmaps"], ResourceNames:["mine"], Verbs:["get" "list"]}'
-refused k create rolebinding more --clusterrole=no-such --user=roler --as roler
+rejected k create rolebinding more --clusterrole=no-such --user=roler --as roler
 says 'rolebindings.rbac.authorization.k8s.io "no-such" not found'
-refused k patch role mine --type=merge -p '{"rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}]}' --as roler
+rejected k patch role mine --type=merge -p '{"rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}]}' --as roler
 says 'is attempting to grant RBAC permissions not currently held'
-refused k create clusterrole more --aggregation-rule=a=b --as roler
+rejected k create clusterrole more --aggregation-rule=a=b --as roler
 says 'must have cluster-admin privileges to use the aggregationRule'
 ok k create role less --verb=get --resource=roles --as roler
-refused k patch rolebinding mine --type=merge -p '{"roleRef":{"name":"other"}}'
+rejected k patch rolebinding mine --type=merge -p '{"roleRef":{"name":"other"}}'
 says 'roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"other"}: cannot change roleRef'
 
-row "a role says what on what, or is refused"
-refused k create -f - <<'EOF'
+row "a role says what on what, or is rejected"
+rejected k create -f - <<'EOF'
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: bad}
@@ -116,9 +117,9 @@ says 'rules[0].verbs: Required value: verbs must contain at least one value'
 says 'rules[0].resources: Required value: resource rules must supply at least one resource'
 says 'rules[1].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs'
 
-row "a binding to a role that is gone says so where it is refused"
+row "a binding to a role that is gone says so where it is rejected"
 ok k create rolebinding gone --clusterrole=no-such --user=lost
-refused k get configmaps --as lost
+rejected k get configmaps --as lost
 says 'in the namespace "default": RBAC: clusterrole.rbac.authorization.k8s.io "no-such" not found'
 
 row "aggregated ClusterRoles: what says that it belongs to view is in view, edit and admin"
@@ -127,7 +128,7 @@ ok k label clusterrole more-view rbac.authorization.k8s.io/aggregate-to-view=tru
 ok k create rolebinding team --clusterrole=admin --user=tea
 eventually k auth can-i list stacks.herd.suse.com --as tea
 ok k get stacks --as tea
-refused k delete stack one --as tea
+rejected k delete stack one --as tea
 ok k create configmap tea --as tea
 ok k delete clusterrole more-view
 not_any_more() { ! k auth can-i list stacks.herd.suse.com --as tea; }
@@ -143,10 +144,10 @@ is "$out" '{"allowed":false}'
 ok review authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews \
   '{"apiVersion":"authorization.k8s.io/v1","kind":"LocalSubjectAccessReview","metadata":{"namespace":"default"},"spec":{"groups":["system:masters"],"resourceAttributes":{"verb":"*","resource":"*","namespace":"default"}}}'
 is "$out" '{"allowed":true}'
-refused k create --raw "/apis/$sar" -f - <<<'{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","spec":{}}'
+rejected k create --raw "/apis/$sar" -f - <<<'{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","spec":{}}'
 says 'spec.user: Invalid value: "": at least one of user or group must be specified'
 
-row "no token is nobody known, who may see what is public; a wrong token is refused"
+row "no token is nobody known, who may see what is public; a wrong token is rejected"
 ok curl -sk "$(api_server)/api/v1/namespaces"
 says 'namespaces is forbidden: User \"system:anonymous\" cannot list resource \"namespaces\" in API group \"\" at the cluster scope'
 ok curl -sk "$(api_server)/version"

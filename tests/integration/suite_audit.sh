@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# suite_audit.sh: stored Stacks, judged by policies in the background: figures and PolicyReports.
+# SPDX-License-Identifier: Apache-2.0
+# suite_audit.sh: stored Stacks, validated by policies in the background: figures and PolicyReports.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
 start_api
@@ -32,7 +33,31 @@ policy pinned Audit '{}' '{name: exact, field: "spec.charts[*].version", pattern
 eventually figure_is pinned fail 1
 eventually figure_is pinned pass 3
 is "$(figure pinned warn)" 0
-refused k get policyreports
+rejected k get policyreports
+
+row "the status of a policy says how many Stacks it applies to, how many violate it, and that it is valid"
+counts() { field "stackpolicy/$1" '{.status.matchingStacks} {.status.violatingStacks} {.status.conditions[0].reason}'; }
+counts_are() { [ "$(counts "$1")" = "$2" ] || { echo "$1: $(counts "$1")"; return 1; }; }
+eventually counts_are pinned "2 1 Valid"
+ok k wait --for=condition=Ready stackpolicy/pinned --timeout="${deadline_s}s"
+ok k get stackpolicies
+echo "$out" | sed 's/^/  /'
+is "$(awk 'NR == 2 { print $1, $2, $3, $4, $5 }' <<<"$out")" "pinned True Audit 2 1"
+ok k apply -f <(stack two -e 's/version: .*/version: "^2.0.0"/')
+eventually counts_are pinned "2 2 Valid"
+ok k apply -f <(stack two)
+eventually counts_are pinned "2 1 Valid"
+is "$(field stackpolicy/pinned '{.status.conditions[0].observedGeneration}')" "$(field stackpolicy/pinned '{.metadata.generation}')"
+
+row "one that was stored invalid says what is wrong, and counts nothing"
+policy wrong Deny '{}' '{name: a, field: "spec.charts[*].versoin", pattern: "1"}' | k apply -f - >/dev/null
+eventually counts_are wrong "  Invalid"
+is "$(field stackpolicy/wrong '{.status.conditions[0].status}')" False
+says_wrong() { [[ "$(field stackpolicy/wrong '{.status.conditions[0].message}')" == *"spec.rules[0].field: "*"did you mean \"version\"?"* ]]; }
+ok says_wrong
+policy wrong Deny '{env: [none]}' '{name: a, field: "spec.charts[*].version", pattern: "1"}' | k apply -f - >/dev/null
+eventually counts_are wrong "0 0 Valid"
+ok k delete stackpolicy wrong
 
 row "once the API server has PolicyReports, each Stack gets one, and is its owner"
 ok k apply -f tests/integration/policyreports.yaml
@@ -44,7 +69,7 @@ is "$(field policyreport/stack-one '{.scope.kind} {.scope.namespace}/{.scope.nam
 is "$(field policyreport/stack-one '{.summary.pass} {.summary.fail} {.summary.warn}')" "1 1 0"
 is "$(field policyreport/stack-one '{.results[0].severity} {.results[0].source}')" "low herd"
 is "$(field policyreport/stack-one '{.results[0].message}')" \
-  "spec.charts[0].version: '^1.0.0' does not match [0-9.]+ (policy pinned); kubectl get stackpolicy pinned -o yaml shows the policy"
+  "spec.charts[0].version: Invalid value: \"^1.0.0\": must match [0-9.]+ (StackPolicy pinned); \`kubectl get stackpolicy pinned -o yaml\` shows the policy"
 ok k get policyreports
 echo "$out" | sed 's/^/  /'
 
@@ -79,7 +104,7 @@ eventually results_are one "by-label/drift=warn pinned/exact=fail pinned/env=pas
 ok k delete policyreport stack-one
 eventually results_are one "by-label/drift=warn pinned/exact=fail pinned/env=pass "
 
-row "a Stack that is mended, or loses its label, is told so"
+row "a Stack that is fixed, or loses its label, is told so"
 ok k label stack one team-
 ok k patch stack one --type=json -p '[{"op":"replace","path":"/spec/charts/0/version","value":"1.0.0"}]'
 eventually results_are one "pinned/exact=pass pinned/env=pass "
@@ -94,6 +119,16 @@ is "$(results one)" "pinned/exact=pass pinned/env=pass "
 ok k delete stackpolicy pinned
 no_reports() { [ -z "$(reports)" ] || { reports; return 1; }; }
 eventually no_reports
+
+row "a policy for some clusters is about the Stacks that go there, from the moment that a cluster has the label"
+policy by-site Audit '{clusterSelector: {matchLabels: {site: audited}}}' '{name: none, field: metadata.name, deny: ["one"]}' |
+  k apply -f - >/dev/null
+eventually figure_is by-site fail 0
+ok k label clusters.management.cattle.io c-m-dev-cluster site=audited
+eventually results_are one "by-site/none=fail "
+ok k label clusters.management.cattle.io c-m-dev-cluster site-
+eventually no_reports
+ok k delete stackpolicy by-site
 
 row "a Stack that goes takes its report with it"
 policy pinned Deny '{}' '{name: exact, field: "spec.charts[*].version", pattern: "[0-9.]+"}' | k apply -f - >/dev/null
@@ -126,6 +161,7 @@ ok k delete policyreports --all
 controller_flags+=(--policy-audit=false)
 start_controller
 ok k apply -f <(stack five)
-ok k wait --for=condition=Accepted stack/five --timeout="${deadline_s}s"
+# Nobody is its author: that is said once the controller has looked.
+ok k wait --for=condition=Accepted=False stack/five --timeout="${deadline_s}s"
 is "$(reports)" ""
 is "$(figure pinned pass)" ""

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_crash.sh: kill -9 of each program at random moments of an install: it ends Deployed, and no release is
 # installed twice. HERD_SEED repeats the moments, HERD_KILLS sets how many each.
 . "$(dirname "$0")/lib.sh"

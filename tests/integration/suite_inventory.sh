@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_inventory.sh: from the nodes of clusters to what the authors of Stacks are told of GPUs.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
@@ -41,7 +42,7 @@ is "$(inventory c-m-gpu01 labels.region)" eu-central
 eventually field_is clusterinventory/c-m-dev-cluster '{.status.nodes}' 2
 is "$(inventory c-m-dev-cluster gpus)" 0
 ok k explain clusterinventory.status.resources.largestNode
-says "no pod gets more"
+says "one pod can get"
 
 row "what cannot be read is unknown, and never zero"
 eventually field_is clusterinventory/c-m-edge-01 '{.status.conditions[0].reason}' Disconnected
@@ -53,39 +54,46 @@ eventually answers_not "provides them" one "$big" 1 1
 ok k create --dry-run=server -f <(stack one "$big" 4 2)
 says_not "provides them"
 
-row "a Stack that fits on none of its clusters is refused, and they are named with what they have"
+row "a Stack that fits on none of its clusters is rejected, and they are named with what they have"
 both='{selector: {matchLabels: {workload: ai-ml}}}'
 # The webhook hears of each inventory by itself.
 eventually answers "the Stack asks each cluster for 9 nvidia.com/gpu; c-m-gpu01 has 8, c-m-gpu02 has 8" one "$both" 3 3
-refused asked one "$both" 3 3
-refused asked one "$big" 5 1
+rejected asked one "$both" 3 3
+rejected asked one "$big" 5 1
 says "one pod asks for 5 nvidia.com/gpu, and no node of c-m-gpu01 has more than 4"
 
-row "a webhook that starts again judges as before"
+row "a cluster that has no GPUs is rejected for what asks for some, unless another Stack may provide them"
+dev='{clusterIds: [c-m-dev-cluster]}'
+eventually answers 'Invalid value: "nvidia.com/gpu": cluster c-m-dev-cluster has no NVIDIA GPUs, and no chart of this Stack provides them' one "$dev" 1 1
+rejected asked one "$dev" 1 1
+ok asked one "$(printf '%s\n  dependsOn: [{name: gpus}]' "$dev")" 1 1
+says "none are on c-m-dev-cluster, and it is not known whether the Stack 'gpus' provides them"
+
+row "a webhook that starts again validates as before"
 end webhook
 start_webhook
 eventually answers "the Stack asks each cluster for 9 nvidia.com/gpu; c-m-gpu01 has 8" one "$big" 9 1
-refused asked one "$big" 9 1
+rejected asked one "$big" 9 1
 
 row "what is not known is told as such"
 ok asked one '{clusterIds: [c-m-edge-01]}' 1 1
 says "not known today of c-m-edge-01 (Disconnected)"
 
-row "what is promised to one Stack is told to the next, and not to itself"
+row "what is reserved for one Stack is told to the next, and not to itself"
 ok k apply -f <(stack first "$big" 3 2)
-eventually field_is clusterinventory/c-m-gpu01 '{.status.promises[0].stack}' default/first
-is "$(inventory c-m-gpu01 promisedGpus)" 6
-eventually answers "c-m-gpu01 has 8: 6 promised to default/first" second "$big" 3 1
+eventually field_is clusterinventory/c-m-gpu01 '{.status.reservations[0].stack}' default/first
+is "$(inventory c-m-gpu01 reservedGPUs)" 6
+eventually answers "c-m-gpu01 has 8: 6 reserved for default/first" second "$big" 3 1
 ok asked second "$big" 2 1
-says_not promised
+says_not reserved
 ok k apply -f <(stack first "$big" 4 2)
-says_not promised
-eventually field_is clusterinventory/c-m-gpu01 '{.status.promisedGpus}' 8
+says_not reserved
+eventually field_is clusterinventory/c-m-gpu01 '{.status.reservedGPUs}' 8
 
-row "a Stack that goes gives back what it was promised"
+row "a Stack that goes gives back what it was reserved"
 ok k delete stack first --timeout="${deadline_s}s"
-eventually field_is clusterinventory/c-m-gpu01 '{.status.promisedGpus}' 0
-eventually answers_not promised second "$big" 8 1
+eventually field_is clusterinventory/c-m-gpu01 '{.status.reservedGPUs}' 0
+eventually answers_not reserved second "$big" 8 1
 
 row "a node that is cordoned keeps its GPUs to itself"
 node=$(down c-m-gpu01 get nodes -o 'jsonpath={.items[0].metadata.name}')
@@ -95,6 +103,20 @@ eventually answers "4 on nodes that take no pods now" second "$big" 1 5
 ok down c-m-gpu01 patch node "$node" --type=merge -p '{"spec":{"unschedulable":null}}'
 eventually field_is clusterinventory/c-m-gpu01 "{.status.$of_nvidia.schedulable}" 8
 
+row "a tunnel that is lost for less than a minute changes nothing"
+ok k apply -f <(stack watcher '{clusterIds: [c-m-gpu02]}' 1 1)
+eventually field_is clusterinventory/c-m-gpu02 '{.status.reservedGPUs}' 1
+lost=$(k get clusterinventory c-m-gpu02 -o 'jsonpath={.metadata.resourceVersion}')
+ok lab_k create configmap herd-lab-faults --from-literal=a='fault=disconnected cluster=c-m-gpu02'
+unreachable() { k get stack watcher -o 'jsonpath={.status.message}' | grep -q 'not connected'; }
+eventually unreachable
+sleep 2
+is "$(k get clusterinventory c-m-gpu02 -o 'jsonpath={.metadata.resourceVersion}')" "$lost"
+ok lab_k delete configmap herd-lab-faults
+ok k delete stack watcher --timeout="${deadline_s}s"
+eventually field_is clusterinventory/c-m-gpu02 '{.status.reservedGPUs}' 0
+is "$(inventory c-m-gpu02 gpus)" 8
+
 row "nothing is written when nothing changed, not even by the next controller"
 versions() { k get clusterinventories -o json | jq -c '[.items[].metadata | select(.name != "c-m-gpu02") | .resourceVersion]'; }
 before=$(versions)
@@ -102,17 +124,17 @@ end controller
 start_controller
 eventually figure 'herd_controller_inventories{state="known"} 6'
 ok k apply -f <(stack second '{clusterIds: [c-m-gpu02]}' 1 1)
-eventually field_is clusterinventory/c-m-gpu02 '{.status.promisedGpus}' 1
+eventually field_is clusterinventory/c-m-gpu02 '{.status.reservedGPUs}' 1
 ok k delete stack second --timeout="${deadline_s}s"
-eventually field_is clusterinventory/c-m-gpu02 '{.status.promisedGpus}' 0
+eventually field_is clusterinventory/c-m-gpu02 '{.status.reservedGPUs}' 0
 is "$(versions)" "$before"
 
 row "what somebody else writes into one is set right, and one that is deleted comes back"
 intrude() { ok k patch clusterinventory "$1" --subresource=status --type=merge --field-manager=stranger -p "{\"status\":$2}"; }
 intrude c-m-gpu02 '{"gpus":99,"nodes":99}'
 eventually field_is clusterinventory/c-m-gpu02 '{.status.nodes}' 2
-intrude c-m-gpu02 '{"gpus":99,"promisedGpus":99,"observedAt":"2199-01-01T00:00:00Z"}'
-eventually field_is clusterinventory/c-m-gpu02 '{.status.gpus} {.status.promisedGpus}' "8 0"
+intrude c-m-gpu02 '{"gpus":99,"reservedGPUs":99,"observedAt":"2199-01-01T00:00:00Z"}'
+eventually field_is clusterinventory/c-m-gpu02 '{.status.gpus} {.status.reservedGPUs}' "8 0"
 out=$(inventory c-m-gpu02 observedAt)
 says_not 2199
 # Nor does anything stay that it would not write itself.
@@ -123,14 +145,14 @@ eventually field_is clusterinventory/c-m-gpu02 '{.status.gpus}' 8
 
 row "the inventory of a cluster that is gone goes"
 ok k delete clusters.management.cattle.io c-m-gpu-cluster-03
-eventually refused k get clusterinventory c-m-gpu-cluster-03
-eventually answers "Rancher knows no cluster 'c-m-gpu-cluster-03' today" one '{clusterIds: [c-m-gpu-cluster-03]}' 1 1
+eventually rejected k get clusterinventory c-m-gpu-cluster-03
+eventually answers '"c-m-gpu-cluster-03": Rancher has no cluster with that id today' one '{clusterIds: [c-m-gpu-cluster-03]}' 1 1
 ok asked one '{clusterIds: [c-m-gpu-cluster-03]}' 99 1
-says_not "has "
+says_not "has none"
 
 row "figures tell how many clusters are known, and what was written"
 eventually figure 'herd_controller_inventories{state="unknown"} 1'
 eventually figure 'herd_controller_inventories{state="known"} 5'
 eventually figure 'herd_controller_inventory_writes_total{result="written"} '
 ok count_is 6
-refused k get clusterinventory local
+rejected k get clusterinventory local

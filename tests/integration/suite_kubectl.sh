@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_kubectl.sh: an unmodified kubectl on the lab, with no flags but --kubeconfig.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
@@ -32,7 +33,7 @@ ok k explain configmap.data
 row "apply, dry run, diff"
 ok k apply --dry-run=server -f examples/test-stack.yaml
 says "server dry run"
-refused k get stack test-stack
+rejected k get stack test-stack
 ok k apply -f examples/test-stack.yaml
 ok k diff -f examples/test-stack.yaml
 # kubectl sends the list of charts again, because defaults stand in it; nothing comes of it.
@@ -40,7 +41,7 @@ before=$(field stack/test-stack '{.metadata.resourceVersion}')
 ok k apply -f examples/test-stack.yaml
 is "$(field stack/test-stack '{.metadata.resourceVersion}')" "$before"
 sed 's/env: dev/env: test/' examples/test-stack.yaml >"$state/changed.yaml"
-refused k diff -f "$state/changed.yaml"
+rejected k diff -f "$state/changed.yaml"
 says "+  env: test"
 
 row "get as table, wide, yaml, name, by label and by field"
@@ -103,14 +104,14 @@ ok k apply --server-side -f "$state/ssa.yaml"
 is "$(field configmap/ssa '{.metadata.resourceVersion}')" "$before"
 ok k diff --server-side -f "$state/ssa.yaml"
 sed 's/, b: "1"//' "$state/ssa.yaml" >"$state/ssa-less.yaml"
-refused k diff --server-side -f "$state/ssa-less.yaml"
+rejected k diff --server-side -f "$state/ssa-less.yaml"
 says '-  b: "1"'
 ok k apply --server-side -f "$state/ssa-less.yaml"
 is "$(field configmap/ssa '{.data}')" '{"a":"1"}'
 
 row "what another manager changed is a conflict, until it is forced"
 ok k patch configmap ssa --type=merge -p '{"data":{"a":"2"}}' --field-manager=other
-refused k apply --server-side -f "$state/ssa.yaml"
+rejected k apply --server-side -f "$state/ssa.yaml"
 says 'Apply failed with 1 conflict: conflict with "other" using v1'
 says '.data.a'
 says "--force-conflicts"
@@ -171,7 +172,7 @@ metadata: {name: web}
 spec: {template: {spec: {containers: [{name: proxy, image: "envoy:1"}]}}}
 EOF
 is "$(field deployment/web '{.spec.template.spec.containers[*].name}')" "web proxy"
-refused k apply --server-side -f "$state/deployment.yaml"
+rejected k apply --server-side -f "$state/deployment.yaml"
 says '.spec.template.spec.containers[name="web"].image'
 
 row "of those who updated, the oldest become one; who is not kept track of stays so until somebody applies"
@@ -233,15 +234,15 @@ thing() {
 eventually thing red '{set: [a, b], one: [a], part: {a: "1"}, map: [{name: x, v: "1"}]}'
 ok thing blue '{set: [b, c], map: [{name: w, port: 81}]}'
 is "$(field thing/t '{.spec.set}{.spec.map[*].name}')" '["a","b","c"]x w'
-refused thing blue '{one: [b]}'
+rejected thing blue '{one: [b]}'
 says '.spec.one'
-refused thing blue '{map: [{name: x, v: "2"}]}'
+rejected thing blue '{map: [{name: x, v: "2"}]}'
 says '.spec.map[name="x",port=80].v'
-refused thing red '{set: [a, a]}'
+rejected thing red '{set: [a, a]}'
 says 'duplicate entries for key [="a"]'
 ok thing red '{set: [a]}'
 is "$(k get thing t -o json | jq -cS .spec)" '{"map":[{"name":"w","port":81}],"set":["a","b","c"]}'
-refused k patch thing t --type=merge -p '{"spec":{"map":[{"name":"x"},{"name":"x"}]}}'
+rejected k patch thing t --type=merge -p '{"spec":{"map":[{"name":"x"},{"name":"x"}]}}'
 says 'spec.map[1]: Duplicate value: {"name":"x","port":80}'
 
 row "kubectl's own record of what it applied follows when the server applies"
@@ -276,21 +277,21 @@ answered() {
   { k create configmap asked 2>&1 || true; } | grep -F -- "$1"
 }
 
-row "a webhook's condition decides, is an error, or is refused when it is applied"
+row "a webhook's condition decides, is an error, or is rejected when it is applied"
 ok condition "object.metadata.name == 'asked' && request.operation == 'CREATE'"
 eventually answered 'failed calling webhook "condition.example.com"'
 ok condition "object.nothing == 'x'"
 eventually answered "configmaps \"asked\" is forbidden: expression 'object.nothing == 'x'' resulted in error: no such key: nothing"
 ok condition "has(object.nothing) && object.nothing == 'x'"
 eventually answered "configmap/asked created"
-refused condition 'nonsense('
+rejected condition 'nonsense('
 says 'webhooks[0].matchConditions[0].expression: Invalid value: "nonsense(": compilation failed'
 ok k delete validatingwebhookconfiguration condition
 
 row "a Deployment is scaled"
 ok k scale deployment/web --replicas=4
 is "$(field deployment/web '{.spec.replicas}')" 4
-refused k scale deployment/web --current-replicas=3 --replicas=5
+rejected k scale deployment/web --current-replicas=3 --replicas=5
 is "$(k get deployment web --subresource=scale -o 'jsonpath={.status.selector}')" app=web
 
 row "dependents go with their owner, wait for it in the foreground, or stay as orphans"
@@ -323,25 +324,25 @@ ok k get --raw '/api/v1/namespaces/default/configmaps?watch=1&sendInitialEvents=
 says '"type":"ADDED"'
 says '"k8s.io/initial-events-end":"true"'
 
-row "options of lists and watches that do not go together are refused"
+row "options of lists and watches that do not go together are rejected"
 maps=/api/v1/namespaces/default/configmaps
-refused k get --raw "$maps?resourceVersionMatch=Exact"
+rejected k get --raw "$maps?resourceVersionMatch=Exact"
 says 'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided'
-refused k get --raw "$maps?resourceVersionMatch=Newest&resourceVersion=1"
+rejected k get --raw "$maps?resourceVersionMatch=Newest&resourceVersion=1"
 says 'Unsupported value: "Newest": supported values: "Exact", "NotOlderThan", ""'
-refused k get --raw "$maps?resourceVersionMatch=Exact&resourceVersion=0"
+rejected k get --raw "$maps?resourceVersionMatch=Exact&resourceVersion=0"
 says 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
-refused k get --raw "$maps?sendInitialEvents=true"
+rejected k get --raw "$maps?sendInitialEvents=true"
 says 'sendInitialEvents is forbidden for list'
-refused k get --raw "$maps?watch=1&resourceVersionMatch=Exact&resourceVersion=5"
+rejected k get --raw "$maps?watch=1&resourceVersionMatch=Exact&resourceVersion=5"
 says 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'
-refused k get --raw "$maps?limit=many"
+rejected k get --raw "$maps?limit=many"
 says 'strconv.ParseInt: parsing "many": invalid syntax'
-refused k get --raw "$maps?resourceVersion=new"
+rejected k get --raw "$maps?resourceVersion=new"
 says 'invalid resource version: resourceVersion: Invalid value: "new"'
 ok k get --raw "$maps?limit=1"
 page=$(jq -r .metadata.continue <<<"$out")
-refused k get --raw "$maps?limit=1&continue=$page&resourceVersion=5"
+rejected k get --raw "$maps?limit=1&continue=$page&resourceVersion=5"
 says 'specifying resource version is not allowed when using continue'
 ok k get --raw "$maps?limit=1&continue=$page"
 
@@ -350,27 +351,27 @@ sed 's/name: test-stack/name: applied/' examples/test-stack.yaml >"$state/applie
 ok k apply --server-side -f "$state/applied.yaml"
 ok k apply --server-side -f "$state/applied.yaml"
 sed 's/^spec:/spec:\n  nonsense: 1/' "$state/applied.yaml" >"$state/unknown-applied.yaml"
-refused k apply --server-side -f "$state/unknown-applied.yaml"
+rejected k apply --server-side -f "$state/unknown-applied.yaml"
 says 'failed to create typed patch object (default/applied; herd.suse.com/v1, Kind=Stack): .spec.nonsense: field not declared in schema'
 ok k delete stack applied
 
-row "unknown fields are refused, warned about or dropped, as kubectl asks"
+row "unknown fields are rejected, warned about or dropped, as kubectl asks"
 sed 's/^spec:/spec:\n  nonsense: 1/' examples/test-stack.yaml >"$state/unknown.yaml"
-refused k apply --validate=strict -f "$state/unknown.yaml"
+rejected k apply --validate=strict -f "$state/unknown.yaml"
 says nonsense
 ok k apply --validate=warn -f "$state/unknown.yaml"
 says nonsense
 ok k apply --validate=ignore -f "$state/unknown.yaml"
 is "$(field stack/test-stack '{.spec.nonsense}')" ""
 
-row "the schema refuses a wrong type with the field's path"
-refused k patch stack test-stack --type=merge -p '{"spec":{"paused":"perhaps"}}'
+row "the schema rejects a wrong type with the field's path"
+rejected k patch stack test-stack --type=merge -p '{"spec":{"paused":"perhaps"}}'
 says spec.paused
 
 row "a stale write conflicts"
 field stack/test-stack '{}' -o json >"$state/stale.json" 2>/dev/null || k get stack test-stack -o json >"$state/stale.json"
 ok k annotate stack test-stack newer=1
-refused k replace -f "$state/stale.json"
+rejected k replace -f "$state/stale.json"
 says "the object has been modified"
 
 row "watch shows changes"
@@ -382,16 +383,16 @@ eventually more_than 1 test-stack "$state/watch.out"
 kill "$watcher"
 
 row "wait for a condition that is not there ends in time"
-refused k wait --for=condition=Ready stack/test-stack --timeout=1s
+rejected k wait --for=condition=Ready stack/test-stack --timeout=1s
 says "timed out"
 
 row "namespaces: made, filled, deleted with what is in them"
 ok k create namespace team-a
 ok k -n team-a create configmap settings --from-literal=a=b
-refused k -n no-such create configmap settings --from-literal=a=b
+rejected k -n no-such create configmap settings --from-literal=a=b
 says "not found"
 ok k delete namespace team-a --wait --timeout=20s
-refused k -n team-a get configmap settings
+rejected k -n team-a get configmap settings
 
 row "finalizers hold a deletion"
 ok k patch stack test-stack --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}'
@@ -429,13 +430,13 @@ says "server dry run"
 ok old_k apply -f "$state/old.yaml"
 ok old_k diff -f "$state/old.yaml"
 sed 's/^spec:/spec:\n  paused: "x"/' "$state/old.yaml" >"$state/old-wrong.yaml"
-refused old_k apply -f "$state/old-wrong.yaml"
+rejected old_k apply -f "$state/old-wrong.yaml"
 says paused
 sed 's/^spec:/spec:\n  nonsense: 1/' "$state/old.yaml" >"$state/old-unknown.yaml"
-refused old_k apply -f "$state/old-unknown.yaml"
+rejected old_k apply -f "$state/old-unknown.yaml"
 says nonsense
 ok old_k delete stack old --wait=false
 
 row "no token, no answer"
-refused kubectl --kubeconfig /dev/null --server "$(api_server)" --insecure-skip-tls-verify --token wrong get ns
+rejected kubectl --kubeconfig /dev/null --server "$(api_server)" --insecure-skip-tls-verify --token wrong get ns
 says "nauthorized"

@@ -1,8 +1,18 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_lifecycle.sh: one Stack from apply to Deployed, changed, and torn down.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
 start_product
+
+row "what alerts ask for is there from the start"
+# Figures of Herd's own CA are where that is (suite_certificates.sh).
+figures=$(curl -sS "http://127.0.0.1:$controller_metrics_port/metrics" "http://127.0.0.1:$webhook_metrics_port/metrics")
+grep -oE 'herd_[a-z_]+(\{[^}]*\})?' manifests/monitoring/prometheusrule.yaml | grep -v herd_controller_certificate_ | sort -u >"$state/asked"
+[ "$(wc -l <"$state/asked")" -gt 5 ] || wrong "no figures are asked for"
+while read -r figure; do
+  grep -qF "$figure " <<<"$figures" || wrong "there is no $figure"
+done <"$state/asked"
 
 row "the RAG example becomes Deployed on both clusters"
 ok k apply -f examples/rag-inference-stack.yaml
@@ -28,8 +38,12 @@ done)
 is "$times" "$(sort <<<"$times")"
 
 row "events and describe tell the story"
-ok k get events --field-selector involvedObject.kind=Stack
-says Deployed
+eventually told rag-inference Normal Deployed "all 6 releases are deployed on 2 clusters"
+for chart in "gpu-operator 23.9.1" "qdrant 0.7.4" "ollama 0.59.0"; do
+  eventually told rag-inference Normal Installing "$chart on c-m-gpu0"
+  eventually told rag-inference Normal Installed "$chart on c-m-gpu0"
+done
+rejected told rag-inference Normal Upgraded "on"
 ok k describe stack rag-inference
 says "DeploymentSucceeded"
 
@@ -40,6 +54,24 @@ ok k annotate stack rag-inference look=again
 eventually field_is stack/rag-inference '{.status.phase}' Deployed
 is "$(counters)" "$requests"
 
+row "the same file again is unchanged, and diff prints nothing"
+ok k apply --warnings-as-errors -f examples/rag-inference-stack.yaml
+is "$(grep -v ' unchanged$' <<<"$out")" ""
+ok k diff -f examples/rag-inference-stack.yaml
+is "$out" ""
+
+row "a dry run says what would become of the releases that are there"
+# would JQ: what a dry run of the Stack with this edit says.
+would() { out=$(k get stack rag-inference -o json | jq "$1" | k apply --dry-run=server -f - 2>&1); }
+would '.spec.charts[1].version = "0.8.0"'
+says "preview: upgrades qdrant 0.7.4 -> 0.8.0 on 2 clusters: c-m-gpu01 and c-m-gpu02"
+would 'del(.spec.charts[2])'
+says "preview: uninstalls ollama from 2 clusters: c-m-gpu01 and c-m-gpu02"
+says_not maxRemovals
+would '.spec.targets = {clusterIds: ["c-m-dev-cluster"]}'
+says "preview: leaves 2 clusters: c-m-gpu01 and c-m-gpu02, and its releases are uninstalled there"
+says "preview: removes 6 of 6 releases, which is more than spec.rollout.maxRemovals (50%)"
+
 row "a new version is rolled out as an upgrade, parents first"
 ok k patch stack rag-inference --type=json \
   -p '[{"op":"replace","path":"/spec/charts/1/values/inline/persistence/size","value":"600Gi"}]'
@@ -49,6 +81,8 @@ ok down c-m-gpu01 -n vector-db get apps.catalog.cattle.io qdrant -o 'jsonpath={.
 is "$out" 2
 ok down c-m-gpu01 -n gpu-operator get apps.catalog.cattle.io gpu-operator -o 'jsonpath={.spec.version}'
 is "$out" 1
+eventually told rag-inference Normal Upgraded "qdrant 0.7.4 on c-m-gpu0"
+rejected told rag-inference Normal Upgraded gpu-operator
 
 row "a ConfigMap that changes re-plans the Stacks that name it"
 ok k patch configmap gpu-operator-values --type=merge -p '{"data":{"values.yaml":"toolkit:\n  enabled: false\n"}}'
@@ -56,7 +90,9 @@ app_revision_is() { [ "$(down "$1" -n "$2" get apps.catalog.cattle.io "$3" -o 'j
 eventually app_revision_is c-m-gpu01 gpu-operator gpu-operator 2
 ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
 
-row "a cluster that loses its label loses its releases, one that gains it gets them"
+row "a cluster that loses its label loses its releases after removalDelay, one that gains it gets them"
+ok k patch stack rag-inference --type=merge -p '{"spec":{"rollout":{"removalDelay":"1s"}}}'
+eventually field_is stack/rag-inference '{.status.observedGeneration}' "$(field stack/rag-inference '{.metadata.generation}')"
 ok k label clusters.management.cattle.io c-m-gpu02 workload-
 eventually field_is stack/rag-inference '{.status.clusters}' 1
 app_gone() { ! down "$1" -n "$2" get apps.catalog.cattle.io "$3" >/dev/null 2>&1; }
@@ -87,17 +123,6 @@ ok k patch stack rag-inference --type=json -p '[{"op":"remove","path":"/spec/rol
 eventually app_revision_is c-m-gpu02 vector-db qdrant 3
 ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
 
-# by_hand CLUSTER NAMESPACE RELEASE VERSION VALUES: an upgrade through Rancher that Herd did not ask for, to its end.
-by_hand() {
-  local repo operation
-  repo=$(down "$1" get clusterrepos.catalog.cattle.io -o 'jsonpath={.items[?(@.spec.url=="https://otwld.github.io/ollama-helm")].metadata.name}')
-  ok curl -sS --fail-with-body --cacert "$HERD_LAB_RANCHER_CA" -H "Authorization: Bearer $HERD_LAB_RANCHER_TOKEN" \
-    -H 'Content-Type: application/json' \
-    -d '{"charts":[{"chartName":"ollama","version":"'"$4"'","releaseName":"'"$3"'","values":'"$5"'}],"namespace":"'"$2"'","timeout":"600s","wait":true}' \
-    "$HERD_LAB_RANCHER_URL/k8s/clusters/$1/v1/catalog.cattle.io.clusterrepos/$repo?action=upgrade"
-  operation=$(sed -n 's/.*"operationName": *"\([^"]*\)".*/\1/p' <<<"$out")
-  [ -n "$operation" ] || wrong "no operation was made" "$out"
-}
 drifted() { field_is stack/rag-inference '{.status.conditions[?(@.type=="Drifted")].status}' "$1"; }
 ollama_is() { [ "$(down c-m-gpu01 -n llm-serving get apps.catalog.cattle.io ollama -o 'jsonpath={.spec.version} {.spec.info.status}')" = "$1" ]; }
 
@@ -107,6 +132,7 @@ eventually ollama_is "2 deployed"
 eventually drifted True
 eventually field_is stack/rag-inference '{.status.phase}' Deployed
 eventually field_has stack/rag-inference '{.status.message}' "1 of them changed by somebody else"
+eventually told rag-inference Warning Drifted "ollama 0.59.0 on c-m-gpu01: revision 2"
 
 row "it is undone where that is asked for, each time"
 ok k patch stack rag-inference --type=merge -p '{"spec":{"drift":"Correct"}}'
@@ -115,6 +141,7 @@ eventually drifted ""
 by_hand c-m-gpu01 llm-serving ollama 0.59.0 '{"x":2}'
 eventually ollama_is "5 deployed"
 ok k wait --for=condition=Ready stack/rag-inference --timeout="${deadline_s}s"
+eventually told rag-inference Warning Drifted "ollama 0.59.0 on c-m-gpu01: changed by somebody else; it is being corrected"
 
 row "and it goes with its chart all the same"
 ok k patch stack rag-inference --type=merge -p '{"spec":{"drift":"Detect"}}'
@@ -126,6 +153,7 @@ row "a chart that leaves the spec is uninstalled"
 ok k patch stack rag-inference --type=json -p '[{"op":"remove","path":"/spec/charts/2"}]'
 eventually app_gone c-m-gpu01 llm-serving ollama
 eventually field_is stack/rag-inference '{.status.phase}' Deployed
+eventually told rag-inference Normal Uninstalled "ollama on c-m-gpu0"
 
 row "deletion tears down in reverse order and leaves nothing"
 ok k delete stack rag-inference --wait --timeout="${deadline_s}s"

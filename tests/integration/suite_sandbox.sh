@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_sandbox.sh: the system calls that `herd-webhook serve` makes are those of webhook/syscalls.def, no more and no
 # fewer; and the filter holds for all of its threads.
 #
@@ -17,7 +18,7 @@ instrumented=
 table=webhook/syscalls.def
 
 # From strace's lines, from the load of the last filter on: each call with what the table may say of its arguments, how
-# often, and the first line of it. One that is refused is REFUSED too.
+# often, and the first line of it. One that is rejected is REJECTED too.
 cat >"$state/tally.awk" <<'AWK'
 function kind(call, line) {
   if (call == "socket" || call == "socketpair")
@@ -34,9 +35,9 @@ function kind(call, line) {
 /^(seccomp\(SECCOMP_SET_MODE_FILTER|<\.\.\. seccomp resumed>).* = 0$/ { entered = 1; delete count; next }
 !entered { next }
 / = -1 EPERM / {
-  refused = "REFUSED " ($1 == "<..." ? $2 : substr($1, 1, index($1, "(") - 1))
-  count[refused]++
-  first[refused] = $0
+  rejected = "REJECTED " ($1 == "<..." ? $2 : substr($1, 1, index($1, "(") - 1))
+  count[rejected]++
+  first[rejected] = $0
 }
 /^[a-z_0-9]+\(/ {
   call = substr($0, 1, index($0, "(") - 1)
@@ -53,7 +54,7 @@ serve() {
   shift
   start_serving webhook strace -D -f -qq -s 0 -e signal=none -o "|awk -f '$state/tally.awk' >'$state/$name.part' && mv '$state/$name.part' '$state/$name.tally'" \
     "$bin/herd-webhook" serve --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0 --log-format text --drain 300ms \
-    --tls-cert-file "$state/certs/tls.crt" --tls-key-file "$state/certs/tls.key" --receipt-key-file "$state/receipts/key" \
+    --tls-cert-file "$state/certs/tls.crt" --tls-key-file "$state/certs/tls.key" \
     --config-file "$state/config.yaml" --threads 2 "$@"
   webhook_port=$(port_of webhook port) webhook_metrics_port=$(port_of webhook metrics_port)
 }
@@ -67,7 +68,7 @@ ok k apply -f manifests/crds/
 until_established crd/stacks.herd.suse.com crd/stackpolicies.herd.suse.com
 ok "$bin/herd-devca" --folder "$state/certs"
 for shape in "small create" "rag update" "large first" "cycle create"; do
-  "$bin/bench-payload" $shape <examples/accepted/rag-inference-platform.yaml >"$state/${shape% *}.json"
+  "$bin/bench-payload" "${shape% *}" "${shape#* }" <examples/accepted/rag-inference-platform.yaml >"$state/${shape% *}.json"
 done
 
 row "the calls of every thread are filtered, and no program that one starts gains rights"
@@ -78,7 +79,7 @@ for task in "/proc/${pid_of[webhook]}/task"/*; do
   is "$(sed -n 's/^NoNewPrivs:\t//p' "$task/status")" 1
 done
 
-row "Stacks are judged as ever: who applied them is asked about, policies come, patterns of theirs are compiled"
+row "Stacks are validated as ever: who applied them is asked about, policies come, patterns of theirs are compiled"
 apply_webhook
 ok k apply -f examples/policy/
 eventually metric_is herd_webhook_policies "$(k get stackpolicies -o name | wc -l)"
@@ -86,7 +87,7 @@ k create --dry-run=server -f examples/test-stack.yaml >"$state/said" 2>&1 || tru
 for file in examples/accepted/*.yaml examples/rejected/*.yaml; do
   k create --dry-run=server -f "$file" >>"$state/said" 2>&1 || true
 done
-ok grep -c 'policy team-namespaces' "$state/said"
+ok grep -c 'StackPolicy team-namespaces' "$state/said"
 ok k delete -f examples/policy/
 ok k apply -f examples/test-stack.yaml
 k apply --as nobody --dry-run=server -f examples/test-stack.yaml >>"$state/said" 2>&1 || true
@@ -102,7 +103,7 @@ load mutate large 4 keep $((reviews / 20))
 load validate cycle 16 keep $((reviews / 5))
 load validate small 8 new $((reviews / 20))
 
-row "what is no review is refused, and clients that break off are let go"
+row "what is no review is rejected, and clients that break off are let go"
 [[ $(post -H 'Content-Type: application/json' --data-binary '{') == *SyntaxError* ]] || wrong "half a body was answered: $out"
 post -H 'Content-Type: text/plain' --data-binary x >/dev/null
 post -X PUT --data-binary x >/dev/null
@@ -114,18 +115,16 @@ for path in metrics healthz readyz?verbose nothing; do
   curl -s -o "$state/page" "http://127.0.0.1:$webhook_metrics_port/$path"
 done
 
-row "a new certificate, configuration and key are taken, and a certificate that cannot be served is refused"
+row "a new certificate, configuration and key are taken, and a certificate that cannot be served is rejected"
 "$bin/herd-devca" --folder "$state/other" >/dev/null
 cp "$state/other"/* "$state/certs/"
 apply_webhook
 eventually grep -q 'certificate taken' "$state/webhook.log"
 : >"$state/certs/tls.crt"
-eventually logged 'new certificate refused'
+eventually logged 'new certificate rejected'
 cp "$state/other/tls.crt" "$state/certs/"
 printf 'rules: {}\n' >"$state/config.yaml"
 eventually grep -qi 'configuration' "$state/webhook.log"
-mkdir -p "$state/receipts"
-head -c 32 /dev/urandom >"$state/receipts/key"
 load validate rag 2 keep 20
 
 row "the API server is away, and comes again: watches go on"
@@ -151,14 +150,14 @@ eventually test -s "$state/named.tally"
 rows_of() { sed -nE "s/^CALL\(([a-z_0-9]+), ([A-Z_0-9]+), $1, .*/\1 \2/p" "$table" | sort -u; }
 sed -nE 's/^CALL\(([a-z_0-9]+), ([A-Z_0-9]+), .*/\1 \2/p; s/^ABSENT\(([a-z_0-9]+), .*/\1 ANY/p' "$table" >"$state/allowed"
 # Modules that /etc/nsswitch.conf of this machine names beside files and dns cannot be loaded; the image's names no others.
-grep -vE '^(mmap CODE|REFUSED mmap)' "$state/named.tally" | cat "$state/api.tally" - | sort >"$state/seen"
+grep -vE '^(mmap CODE|REJECTED mmap)' "$state/named.tally" | cat "$state/api.tally" - | sort >"$state/seen"
 echo "$(awk -F '\t' '{ n += $2 } END { print n }' "$state/seen") calls of $(cut -f 1 "$state/seen" | sort -u | wc -l) kinds; of which not each time: $(
   comm -12 <(cut -f 1 "$state/seen" | sort -u) <(rows_of ELSE) | paste -sd ,)"
 
 # Of sanitizers or gcov, and told by nothing else.
 of_instruments() { [ -n "$instrumented" ] && grep -q -e "^INSTRUMENT(${1%% *}, " "$table"; }
 
-row "nothing was refused, and each call stands in the table"
+row "nothing was rejected, and each call stands in the table"
 while IFS=$'\t' read -r call count line; do
   of_instruments "$call" || grep -qx -e "$call" "$state/allowed" || wrong "not in $table: $call, $count times: $line"
 done <"$state/seen"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_usage.sh: bad flags, files and environment get one clear line and the documented exit code.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
@@ -25,9 +26,9 @@ for program in "herd-webhook" "herd-controller" "herd-lab" "herd-devca"; do
 done
 ok "$bin/herd-webhook" --version
 
-row "make help lists each habit"
-ok make -s help
-is "$(wc -l <<<"$out") habits" "$(grep -cE '^[^#[:space:]]+:.*## ' Makefile) habits"
+row "make help lists each target"
+ok env -u MAKEFLAGS -u MAKELEVEL make -s help
+is "$(wc -l <<<"$out") targets" "$(grep -cE '^[^#[:space:]]+:.*## ' Makefile) targets"
 says "make test-e2e "
 
 row "unknown flags name the nearest one"
@@ -46,7 +47,7 @@ ok "$bin/herd-webhook" review --help
 says "1 findings"
 
 row "a value of the environment is blamed on the environment"
-usage 2 "environment variable HERD_RULE_SEVERITY: there is no rule 'graph.cycel'; did you mean graph.cycle?" \
+usage 2 "environment variable HERD_RULE_SEVERITY: Not found: \"graph.cycel\": no rule has that name (did you mean \"graph.cycle\"?)" \
   env HERD_RULE_SEVERITY=graph.cycel=warn "${webhook[@]}" "${good[@]}"
 usage 2 "environment variable LOG_LEVEL: 'loud'" env LOG_LEVEL=loud "${webhook[@]}" "${good[@]}"
 usage 2 "environment variable HERD_WEBHOOK_LISTEN: 'nowhere'" env HERD_WEBHOOK_LISTEN=nowhere "$bin/herd-webhook" serve "${good[@]}"
@@ -87,7 +88,7 @@ users: [{name: a, user: {exec: {command: x, apiVersion: client.authentication.k8
 EOF
 usage 2 "exec" "${controller[@]}" --kubeconfig "$state/exec.yaml"
 
-row "a CA that would renew without end, or sign for nobody, is refused before it begins"
+row "a CA that would renew without end, or sign for nobody, is rejected before it begins"
 cat >"$state/nowhere.yaml" <<YAML
 clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}]
 users: [{name: a, user: {token: x}}]
@@ -103,12 +104,13 @@ usage 2 "--webhook-names: 'a b'" "${own[@]}" --webhook-names 'x.test,a b'
 usage 2 "--webhook-service: 'A'" "${own[@]}" --webhook-service A
 usage 2 "--webhook-certificates" "${controller[@]}" --webhook-certificates mine
 
-row "severities of rules that do not exist are refused"
+row "severities of rules that do not exist are rejected"
 usage 2 "no rule" "${webhook[@]}" "${good[@]}" --rule-severity no.such=deny
-usage 2 "deny, warn, audit or off" "${webhook[@]}" "${good[@]}" --rule-severity graph.cycle=loud
+usage 2 'supported values: "deny", "warn", "audit", "off"' "${webhook[@]}" "${good[@]}" --rule-severity graph.cycle=loud
 
 row "a port in use is named"
 start lab "$bin/herd-lab" serve --data "$state/lab" --listen 127.0.0.1:0 --rancher-listen 127.0.0.1:0 --kubeconfig "$state/kubeconfig"
 until_up lab test -e "$state/lab/ready"
+# shellcheck source=/dev/null
 . "$state/lab/env"
 usage 2 "address in use" "$bin/herd-webhook" serve --metrics-listen 127.0.0.1:0 "${good[@]}" --listen "${HERD_LAB_SERVER#https://}"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # suite_who.sh: nobody deploys through Herd where they may not deploy themselves.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
@@ -50,22 +51,22 @@ ok may ann deploy-gpu01 management.cattle.io clusters c-m-gpu01
 
 row "who may deploy to one cluster deploys there, and nowhere else"
 eventually apply_as ann mine "$one"
-refused apply_as ann theirs "$other"
-says "spec.targets.clusterIds[0]: 'ann' may not deploy to cluster c-m-gpu02, namespace theirs; ask whoever manages the cluster"
-refused k get stack theirs
-refused apply_as ann mine "$other"
+rejected apply_as ann theirs "$other"
+says "spec.targets.clusterIds[0]: Forbidden: 'ann' may not deploy to cluster c-m-gpu02, namespace theirs; ask whoever manages the cluster"
+rejected k get stack theirs
+rejected apply_as ann mine "$other"
 says "'ann' may not deploy to cluster c-m-gpu02"
 is "$(field stack/mine '{.spec.targets.clusterIds[0]}')" c-m-gpu01
 
 row "a selector means each cluster that matches, and a dry run is asked about, too"
-refused apply_as ann wide "$both"
-says "spec.targets.selector: 'ann' may not deploy to cluster c-m-gpu02"
+rejected apply_as ann wide "$both"
+says "spec.targets.selector: Forbidden: 'ann' may not deploy to cluster c-m-gpu02"
 says_not "to cluster c-m-gpu01"
-refused apply_as ann theirs "$other" 0.59.0 --dry-run=server
+rejected apply_as ann theirs "$other" 0.59.0 --dry-run=server
 says "'ann' may not deploy to cluster c-m-gpu02"
 
 row "whose Stack it is does not matter: who changes its spec needs the right, who changes a label does not"
-refused apply_as bob mine "$one" 0.60.0
+rejected apply_as bob mine "$one" 0.60.0
 says "'bob' may not deploy to cluster c-m-gpu01"
 ok k label stack mine team=ai --as bob
 ok apply_as ann mine "$one" 0.60.0
@@ -74,7 +75,7 @@ is "$(field stack/mine '{.metadata.annotations.herd\.suse\.com/last-applied-by}'
 row "rights on a namespace of a cluster are enough for charts that go there"
 ok may bob deploy-team herd.suse.com releases c-m-gpu01:team c-m-gpu02:team
 eventually apply_as bob team "$both"
-refused apply_as bob more "$both"
+rejected apply_as bob more "$both"
 says "'bob' may not deploy to cluster c-m-gpu01, namespace more"
 
 row "rights on all clusters, and an administrator's, need no names"

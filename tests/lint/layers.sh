@@ -1,38 +1,37 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # layers.sh: includes point down, and each library's header stands in the files that are allowed to have it.
 set -eu
 cd "$(dirname "$0")/../.."
 bad=0
 
-# layer: what it may include
-check() {
-  layer=$1
-  shift
-  allowed=$(echo "$@" | tr ' ' '|')
-  found=$(grep -nE '^#include "' -r "shared/$layer" --include='*.[ch]' --include='*.def' |
-    grep -vE "#include \"($allowed)/" || true)
-  if [ -n "$found" ]; then
-    echo "shared/$layer may include $* only:" >&2
-    echo "$found" >&2
-    bad=1
-  fi
-}
-check base base
-check text text base
-check kube kube text base
-check stack stack kube text base
-check io io base
-check runtime runtime io kube text base
-check settings settings runtime io stack kube text base
+# Each folder includes itself and what its CMakeLists.txt says that it USES; `stack` means all of its folders.
+folders=$(git ls-files '*CMakeLists.txt' | grep -E '^(shared|webhook|controller|lab)/' | while read -r file; do
+  { tr '\n' ' ' <"$file"; echo; } |
+    sed -nE "s|.*herd_layer\\(([a-z/]+) *(USES ([a-z/ ]*[a-z]))?.*|${file%/*} \\1 \\3|p; s|.*herd_program\\([a-z-]+ LAYER ([a-z]+) USES ([a-z/ ]*[a-z]).*|${file%/*} \\1 \\2|p"
+done
+# One file, without a library of its own: it includes what it links.
+echo certs certs "$(sed -nE 's/target_link_libraries\(herd-devca PRIVATE herd_flags (.*)\)/\1/p' certs/CMakeLists.txt | sed 's/herd_//g')")
+exec 3>&1
+wrong=$(echo "$folders" | while read -r folder name used; do
+  printf '  %-14s %s\n' "$name" "${used:--}" >&3
+  allowed=$(echo "$name $used" | tr ' ' '|')
+  grep -nE '^#include "' -r "$folder" --include='*.[ch]' --include='*.def' | grep -vE "#include \"($allowed)/" |
+    sed "s|^|$name may not include this: |"
+done)
+if [ -n "$wrong" ]; then
+  echo "$wrong" >&2
+  bad=1
+fi
 
 # header pattern: the files that may include it
 only() {
   pattern=$1
   files=$2
-  found=$(grep -rnE "^#include <($pattern)" --include='*.[ch]' shared webhook controller lab certs |
+  found=$(grep -rnE "^#include [<\"]($pattern)" --include='*.[ch]' shared webhook controller lab certs |
     grep -vE "^($files):" || true)
   if [ -n "$found" ]; then
-    echo "<$pattern> belongs in $files only:" >&2
+    echo "$pattern belongs in $files only:" >&2
     echo "$found" >&2
     bad=1
   fi
@@ -47,6 +46,14 @@ only 'curl/' 'shared/io/http_client[a-z_]*\.[ch]'
 only 'seccomp\.h' 'shared/io/sandbox\.c'
 only 'sqlite3' 'lab/apiserver/store[a-z_]*\.[ch]'
 
+# Inside the controller: reconcilers use back ends and clusters, back ends use clusters, and clusters know neither. Which
+# back end there is, only main.c knows; reconcilers see backend.h.
+only 'controller/reconcilers/' 'controller/reconcilers/.*|controller/(parts|options)\.[ch]'
+only 'controller/backends/' 'controller/(backends|reconcilers)/.*|controller/main\.c'
+for folder in controller/backends/*/; do
+  only "$folder" "$folder.*|controller/main\.c"
+done
+
 # The core is pure.
 found=$(grep -nE '\b(time|clock_gettime|gettimeofday|getenv|fopen|socket|pthread_create|printf)\(' -r \
   shared/text shared/kube shared/stack --include='*.c' | grep -vE 'snprintf|vsnprintf' || true)
@@ -59,7 +66,7 @@ fi
 # A reason is a row of reasons.def, wherever it is given or looked for.
 found=$(grep -nE '(reason( =|,)|plan_set\(|plan_fail\().*STR\("[A-Z][A-Za-z]+"\)' -r shared/stack --include='*.c' || true)
 if [ -n "$found" ]; then
-  echo "a reason that is no row of shared/stack/reasons.def:" >&2
+  echo "a reason that is no row of shared/stack/model/reasons.def:" >&2
   echo "$found" >&2
   bad=1
 fi
@@ -67,7 +74,7 @@ fi
 # Tables of tables: every file opens by saying what it is.
 for file in $(git ls-files '*.c' '*.h' '*.def' 2>/dev/null); do
   [ -f "$file" ] || continue
-  head -n 1 "$file" | grep -q '^/\* ' || { echo "$file does not open with what it is" >&2; bad=1; }
+  sed -n 2p "$file" | grep -q '^/\* ' || { echo "$file does not open with its licence and what it is" >&2; bad=1; }
 done
 [ "$bad" = 0 ] && echo "lint: layers hold"
 exit "$bad"

@@ -1,15 +1,19 @@
-/* feed.c: herd-feed: what Herd makes of generated and mutated bytes, for an independent program to judge.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* feed.c: herd-feed: what Herd makes of generated and mutated bytes, for an independent program to validate.
  *
- *   herd-feed json|yaml|reviews COUNT [FIRST]
+ *   herd-feed json|yaml|reviews|status COUNT [FIRST]
  *
- * Writes one frame for each number from FIRST (default 1) on to standard output; tests/cluster/tools/oracle/ says what
- * frames hold. The same number makes the same frame, so a difference is repeated by its number alone. */
+ * Writes one frame (of `status`, one line, for tests/argocd/main.go) for each number from FIRST (default 1) on to
+ * standard output; tests/cluster/tools/oracle/ says what frames hold. The same number makes the same frame, so a
+ * difference is repeated by its number alone. */
 #include "support/rows.h"
 
 #include "support/files.h"
 #include "support/review_laws.h"
 
 #include "support/any_stack.h"
+#include "kube/object_status.h"
+#include "text/json_write.h"
 #include "text/yaml.h"
 
 #include <inttypes.h>
@@ -219,10 +223,10 @@ static void feed_json(const struct feed *feed, struct arena *arena, uint64_t num
     struct str document = any_document(arena, &rng, feed, false);
     struct error err = { 0 };
     struct json root;
-    int refused = json_read(arena, document, &json_limits_default, &root, &err);
+    int rejected = json_read(arena, document, &json_limits_default, &root, &err);
 
-    put_frame('J', (struct str[]){ document, str_of(refused ? err.text : ""),
-                                   refused ? STR("") : canonical(arena, root) }, 3);
+    put_frame('J', (struct str[]){ document, str_of(rejected ? err.text : ""),
+                                   rejected ? STR("") : canonical(arena, root) }, 3);
 }
 
 static void begin_yaml(struct feed *feed)
@@ -240,12 +244,12 @@ static void feed_yaml(const struct feed *feed, struct arena *arena, uint64_t num
     struct error err = { 0 };
     struct yaml_documents documents;
     struct json root = { NULL, 0 };
-    int refused = yaml_read(arena, document, &documents, &err);
+    int rejected = yaml_read(arena, document, &documents, &err);
 
-    if (!refused && documents.count == 1)
-        refused = json_read(arena, documents.items[0].json, &json_limits_default, &root, &err);
-    put_frame('Y', (struct str[]){ document, str_of(refused ? err.text : ""),
-                                   refused ? STR("") : documents.count > 1 ? STR("several") : canonical(arena, root) },
+    if (!rejected && documents.count == 1)
+        rejected = json_read(arena, documents.items[0].json, &json_limits_default, &root, &err);
+    put_frame('Y', (struct str[]){ document, str_of(rejected ? err.text : ""),
+                                   rejected ? STR("") : documents.count > 1 ? STR("several") : canonical(arena, root) },
               3);
 }
 
@@ -273,6 +277,123 @@ static void end_reviews(struct feed *feed)
     review_world_end(&feed->world);
 }
 
+/* --- the status of objects --- */
+
+static const char *const counts[] = {
+    "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
+    "desiredNumberScheduled", "currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady",
+};
+
+static void open_object(struct json_writer *w, const char *key)
+{
+    json_put_key(w, str_of(key));
+    json_open_object(w);
+}
+
+static void open_array(struct json_writer *w, const char *key)
+{
+    json_put_key(w, str_of(key));
+    json_open_array(w);
+}
+
+static void put_int(struct json_writer *w, const char *key, int64_t number)
+{
+    json_put_key(w, str_of(key));
+    json_put_int(w, number);
+}
+
+static const char *word_of(struct rng *rng, const char *const *words, size_t count)
+{
+    return words[rng_below(rng, count)];
+}
+
+#define WORD_OF(rng, ...)                                                                                       \
+    word_of((rng), (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static void put_counts(struct json_writer *w, struct rng *rng)
+{
+    /* Mostly all are as wanted, so that what comes behind the counts is reached, too. */
+    bool all = rng_below(rng, 2);
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (all || rng_below(rng, 8))
+            put_int(w, counts[i], all && rng_below(rng, 16) ? 2 : (int64_t)rng_below(rng, 4));
+}
+
+static void put_conditions(struct json_writer *w, struct rng *rng)
+{
+    static const char *const types[] = { "Available", "Progressing", "Ready", "Complete", "Failed", "Stalled", "Reconciling" };
+
+    open_array(w, "conditions");
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (rng_below(rng, i < 2 ? 2 : 8))
+            continue;
+        json_open_object(w);
+        json_field_str(w, "type", str_of(types[i]));
+        json_field_str(w, "status", str_of(WORD_OF(rng, "True", "True", "False", "Unknown")));
+        json_field_str(w, "reason", str_of(WORD_OF(rng, "NewReplicaSetAvailable", "ProgressDeadlineExceeded", "Other")));
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
+static void feed_status(const struct feed *feed, struct arena *arena, uint64_t number)
+{
+    static const char *const kinds_of[][2] = {
+        { "apps/v1", "Deployment" }, { "apps/v1", "StatefulSet" }, { "apps/v1", "DaemonSet" }, { "batch/v1", "Job" },
+        { "v1", "PersistentVolumeClaim" }, { "v1", "Service" }, { "example.com/v1", "Deployment" }, { "v1", "ConfigMap" },
+    };
+    struct rng rng = rng_from_seed(number);
+    const char *const *kind = kinds_of[rng_below(&rng, sizeof(kinds_of) / sizeof(kinds_of[0]))];
+    struct strbuf text = strbuf_new(arena, 1024);
+    struct json_writer w = json_writer(&text);
+
+    (void)feed;
+    json_open_object(&w);
+    json_field_str(&w, "apiVersion", str_of(kind[0]));
+    json_field_str(&w, "kind", str_of(kind[1]));
+    open_object(&w, "metadata");
+    json_field_int(&w, "generation", 2);
+    if (!rng_below(&rng, 32))
+        json_field_str(&w, "deletionTimestamp", STR("2026-01-01T00:00:00Z"));
+    json_close_object(&w);
+    open_object(&w, "spec");
+    if (rng_below(&rng, 4))
+        json_field_int(&w, "replicas", (int64_t)rng_below(&rng, 4));
+    if (rng_below(&rng, 2))
+        json_field_int(&w, "progressDeadlineSeconds", rng_below(&rng, 2) ? 600 : INT32_MAX);
+    json_field_str(&w, "type", str_of(WORD_OF(&rng, "ClusterIP", "LoadBalancer")));
+    if (rng_below(&rng, 2))
+        json_field_str(&w, "clusterIP", STR("10.0.0.1"));
+    json_field_raw(&w, "updateStrategy",
+                   str_of(WORD_OF(&rng, "{}", "{}", "{\"type\":\"OnDelete\"}", "{\"rollingUpdate\":{\"partition\":1}}")));
+    json_close_object(&w);
+    open_object(&w, "status");
+    put_counts(&w, &rng);
+    json_field_str(&w, "phase", str_of(WORD_OF(&rng, "Bound", "Pending")));
+    json_field_str(&w, "currentRevision", STR("a"));
+    json_field_str(&w, "updateRevision", str_of(WORD_OF(&rng, "a", "a", "b")));
+    if (rng_below(&rng, 2))
+        json_field_str(&w, "startTime", STR("2026-01-01T00:00:00Z"));
+    put_conditions(&w, &rng);
+    json_close_object(&w);
+    json_close_object(&w);
+
+    struct error err = { 0 };
+    struct json object = { NULL, 0 };
+
+    if (json_read(arena, strbuf_str(&text), &json_limits_default, &object, &err) < 0) {
+        fprintf(stderr, "herd-feed: %s\n", err.text);
+        exit(2);
+    }
+    put(str_fmt(arena, "%s\t%.*s\n", object_state_name(object_status_of(arena, object).state), STR_ARG(strbuf_str(&text))));
+}
+
+static void begin_nothing(struct feed *feed)
+{
+    (void)feed;
+}
+
 /* --- the kinds --- */
 
 static const struct kind {
@@ -284,6 +405,7 @@ static const struct kind {
     { "json", begin_json, feed_json, NULL },
     { "yaml", begin_yaml, feed_yaml, NULL },
     { "reviews", begin_reviews, feed_review, end_reviews },
+    { "status", begin_nothing, feed_status, NULL },
 };
 
 static const struct kind *kind_named(const char *name)
@@ -291,7 +413,7 @@ static const struct kind *kind_named(const char *name)
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
-    fprintf(stderr, "herd-feed: '%s' is not json, yaml or reviews\n", name);
+    fprintf(stderr, "herd-feed: '%s' is not json, yaml, reviews or status\n", name);
     exit(2);
 }
 
@@ -302,7 +424,7 @@ int main(int argc, char **argv)
     struct feed feed = { .arena = shared, .seeds = str_list_new(shared, 64) };
 
     if (argc < 3) {
-        fprintf(stderr, "usage: herd-feed json|yaml|reviews COUNT [FIRST]\n");
+        fprintf(stderr, "usage: herd-feed json|yaml|reviews|status COUNT [FIRST]\n");
         return 2;
     }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# run.sh FEED FOLDER KIND COUNT [FIRST]: what Herd makes of COUNT generated bodies of KIND (json, yaml, reviews), judged by
+# SPDX-License-Identifier: Apache-2.0
+# run.sh FEED FOLDER KIND COUNT [FIRST]: what Herd makes of COUNT generated bodies of KIND (json, yaml, reviews), validated by
 # Kubernetes' own code (tests/cluster/tools/oracle). HERD_CASES=n overrides COUNT.
 #
 # Ends with 77 (skipped) where Go or the modules cannot be had.

@@ -1,18 +1,23 @@
-/* claims_property_test.c: laws of what Stacks claim, and of what a preview says that changes,
- * against asking every cluster that could be.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* claims_property_test.c: laws of what Stacks claim, of where policies see their charts, and of what a
+ * preview says that changes, against asking every cluster that could be.
  *
  * Labels a and b may be absent, one of three named values, or one that nobody names: those are all
  * clusters that selectors over a and b can tell apart.
  *
  * HERD_CASES sets how many cases each law gets; a failure prints its HERD_SEED. */
+#include "support/deployed.h"
 #include "support/rows.h"
+#include "support/observed_builder.h"
 
 #include "base/rng.h"
-#include "stack/claims.h"
-#include "stack/decode.h"
-#include "stack/default.h"
-#include "stack/preview_parts.h"
-#include "stack/release.h"
+#include "stack/targets/claims.h"
+#include "stack/model/decode.h"
+#include "stack/model/default.h"
+#include "stack/policy/policy_places.h"
+#include "stack/policy/policy_set.h"
+#include "stack/preview/preview_parts.h"
+#include "stack/model/release.h"
 #include "support/stack_builder.h"
 
 #include <inttypes.h>
@@ -113,7 +118,7 @@ static const struct stack *generate_with(struct arena *arena, struct rng *rng,
         strbuf_fmt(&overrides, ",\"charts\":[{\"name\":\"%s\",\"skip\":%s%s%s}]}",
                    rng_below(rng, 3) ? "x" : "y", rng_below(rng, 5) < skips_in_five ? "true" : "false",
                    rng_below(rng, 3) ? "" : ",\"version\":\"2.0.0\"",
-                   rng_below(rng, 3) ? "" : ",\"values\":{\"a\":1}");
+                   rng_below(rng, 3) ? "" : ",\"values\":{\"inline\":{\"a\":1}}");
     }
     strbuf_char(&overrides, ']');
     with_spec(&b, strbuf_str(&overrides).at);
@@ -127,23 +132,21 @@ static const struct stack *generate(struct arena *arena, struct rng *rng, uint32
 
 /* --- laws --- */
 
-static const struct base_values no_values = { .json = STR_INIT("{}"), .config_json = STR_INIT("{}") };
-
 /* What the controller would put there. */
 static struct str digest_on(struct arena *arena, const struct stack *stack, uint32_t chart,
                             const struct fact_cluster *cluster)
 {
     const struct stack_targets *targets = &stack->spec.targets;
     struct selector selector = label_selector_compile(arena, &targets->selector);
-    struct desired_release desired;
-    struct error err;
+    const struct template_facts facts = { cluster->id, cluster->id, cluster->labels };
+    struct wanted_release wanted;
 
     if (targets->cluster_ids.count ? !str_list_has(&targets->cluster_ids, cluster->id)
-                                   : !selector_matches(&selector, cluster->labels))
+                                   : !selector_matches(NULL, &selector, cluster->labels))
         return STR("");
-    assert_int_equal(release_desire(arena, stack, chart, cluster->id, cluster->labels, &no_values,
-                                    &desired, &err), 0);
-    return desired.skip ? STR("") : desired.digest;
+    wanted = scene_wanted(arena, stack, NULL, chart, &facts);
+    assert_true(wanted.skip || wanted.desired);
+    return wanted.skip ? STR("") : wanted.desired->digest;
 }
 
 static bool is_deployed(struct arena *arena, const struct stack *stack, uint32_t chart,
@@ -162,7 +165,7 @@ static void claimed_is_what_is_deployed(struct arena *arena, struct rng *rng, co
         struct fact_cluster cluster = cluster_at(arena, i);
 
         for (uint32_t k = 0; k < CHARTS; k++)
-            rows_expect_int(seed, claims_on(&claims, k, &cluster),
+            rows_expect_int(seed, claims_on(NULL, &claims, k, &cluster),
                             is_deployed(arena, stack, k, &cluster));
     }
 }
@@ -182,7 +185,7 @@ static void selectors_meet_if_some_cluster_could(struct arena *arena, struct rng
             struct fact_cluster cluster = cluster_at(arena, i);
 
             cluster.id = STR("c-new"); /* whose id no override names */
-            some = some || (claims_on(&a, k, &cluster) && claims_on(&b, k, &cluster));
+            some = some || (claims_on(NULL, &a, k, &cluster) && claims_on(NULL, &b, k, &cluster));
         }
         rows_expect_int(seed, claims_can_meet(arena, &a, k, &b, k), some);
         rows_expect_int(seed, claims_can_meet(arena, &b, k, &a, k), some);
@@ -208,7 +211,7 @@ static void packed_says_the_same(struct arena *arena, struct rng *rng, const cha
         for (int i = 0; i < CLUSTERS; i++) {
             struct fact_cluster cluster = cluster_at(arena, i);
 
-            rows_expect_int(seed, claims_on(&read, k, &cluster), claims_on(&claims, k, &cluster));
+            rows_expect_int(seed, claims_on(NULL, &read, k, &cluster), claims_on(NULL, &claims, k, &cluster));
         }
     }
 }
@@ -236,7 +239,7 @@ static void other_bytes_are_read_as_far_as_they_go(struct arena *arena, struct r
         struct fact_cluster cluster = cluster_at(arena, i);
 
         for (uint32_t k = 0; k < claims.releases.count; k++)
-            claims_on(&claims, k, &cluster);
+            claims_on(NULL, &claims, k, &cluster);
     }
     free(bytes);
 }
@@ -273,7 +276,11 @@ static void a_preview_is_what_is_done(struct arena *arena, struct rng *rng, cons
     for (int i = 0; i < CLUSTERS; i++)
         fact_clusters_push(&facts.clusters, cluster_at(arena, i));
 
-    struct preview p = preview_of(arena, new, chosen_of(arena, new, &facts), old, &facts);
+    struct stack stored = *old;
+
+    stored.status_json = test_json(arena, deployed_status(arena, old, &facts));
+
+    struct preview p = preview_of(arena, new, resolved_targets_of(arena, new, &facts), &stored, &facts, true);
 
     for (uint32_t i = 0; i < p.clusters.count; i++)
         for (uint32_t k = 0; k < CHARTS && p.clusters.items[i].before && p.clusters.items[i].after;
@@ -293,6 +300,71 @@ static void a_preview_is_what_is_done(struct arena *arena, struct rng *rng, cons
                 rows_expect(seed, said == PREVIEW_KIND_COUNT || (said == PREVIEW_UPGRADE && new != old),
                             "the same");
         }
+}
+
+static struct facts all_clusters(struct arena *arena, bool known)
+{
+    struct facts facts = { .clusters_known = known, .clusters = fact_clusters_new(arena, CLUSTERS) };
+
+    for (int i = 0; i < CLUSTERS && known; i++)
+        fact_clusters_push(&facts.clusters, cluster_at(arena, i));
+    return facts;
+}
+
+/* Each cluster that is chosen is in one place, which skips what is not deployed there. */
+static void places_skip_what_is_not_deployed(struct arena *arena, struct rng *rng, const char *seed)
+{
+    const struct stack *stack = generate(arena, rng, 5);
+    struct facts facts = all_clusters(arena, true);
+    struct resolved_targets *chosen = resolved_targets_of(arena, stack, &facts);
+    struct policy_places places = policy_places_of(arena, stack, chosen);
+
+    for (uint32_t i = 0; i < chosen->clusters.count && chosen->claims.skips.count; i++) {
+        const struct fact_cluster *cluster = &chosen->clusters.items[i];
+        uint32_t seen = 0;
+
+        for (uint32_t p = 0; p < places.count; p++) {
+            if (!str_list_has(&places.items[p].clusters, cluster->id))
+                continue;
+            seen++;
+            for (uint32_t k = 0; k < CHARTS; k++)
+                rows_expect_int(seed, !places.items[p].skips[k], is_deployed(arena, stack, k, cluster));
+        }
+        rows_expect_int(seed, seen, 1);
+    }
+}
+
+static struct policy_set *policy_for_clusters(struct arena *arena, struct rng *rng)
+{
+    struct policy_set_builder *builder = policy_set_begin();
+    struct problems problems = problems_new(arena);
+    struct strbuf out = strbuf_new(arena, 256);
+
+    strbuf_lit(&out, "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"StackPolicy\",\"metadata\":{\"name\":\"p\"},\"spec\":{"
+                     "\"match\":{\"clusterSelector\":{\"matchExpressions\":[");
+    put_requirement(&out, rng);
+    strbuf_lit(&out, "]}},\"rules\":[{\"name\":\"r\",\"field\":\"spec.env\",\"presence\":\"Required\"}]}}");
+    assert_true(policy_set_add(builder, test_json(arena, strbuf_str(&out)), &problems));
+    return policy_set_finish(builder);
+}
+
+/* Not to know clusters never spares a Stack a policy. */
+static void what_is_not_known_counts(struct arena *arena, struct rng *rng, const char *seed)
+{
+    AUTO(policy_set_unref) struct policy_set *set = policy_for_clusters(arena, rng);
+    const struct stack *stack = generate(arena, rng, 5);
+    struct facts known = all_clusters(arena, true), unknown = all_clusters(arena, false);
+    bool matches = *policy_set_matching(set, stack, resolved_targets_of(arena, stack, &known), arena);
+
+    rows_expect(seed, !matches || *policy_set_matching(set, stack, resolved_targets_of(arena, stack, &unknown), arena),
+                "it counts as matching");
+}
+
+static void what_policies_see(void **state)
+{
+    (void)state;
+    for_each_case(places_skip_what_is_not_deployed);
+    for_each_case(what_is_not_known_counts);
 }
 
 static void what_is_previewed(void **state)
@@ -332,6 +404,7 @@ int main(void)
         cmocka_unit_test(what_can_meet),
         cmocka_unit_test(what_is_packed),
         cmocka_unit_test(what_others_wrote),
+        cmocka_unit_test(what_policies_see),
         cmocka_unit_test(what_is_previewed),
     };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory_property_test.c: laws of inventories and of what fits them, on generated values.
  *
  * HERD_CASES sets how many cases each law gets (default 1,000); a failure names the seed of its
@@ -5,8 +6,8 @@
 #include "support/rows.h"
 
 #include "base/rng.h"
-#include "stack/gpu_demand.h"
-#include "stack/inventory.h"
+#include "stack/gpu/gpu_demand.h"
+#include "stack/gpu/inventory.h"
 #include "support/stack_builder.h"
 #include "text/value.h"
 
@@ -126,7 +127,7 @@ static uint32_t denied_with(struct arena *arena, struct json stack, struct inven
     struct rule_severities severities = rule_severities_default();
 
     fact_clusters_push(&facts.clusters, (struct fact_cluster){ .id = STR("c-1"), .ready = true, .inventory = &inventory });
-    return stack_judge(arena, stack, (struct json){ NULL, 0 }, &facts, &severities).problems.denied;
+    return stack_admit(arena, stack, (struct json){ NULL, 0 }, &facts, &severities).problems.denied;
 }
 
 /* Some more of what there is already; of a vendor that is not there at all nothing is asked. */
@@ -146,9 +147,9 @@ static struct inventory with_more(struct arena *arena, struct rng *rng, const st
     return more;
 }
 
-static void more_gpus_never_refuse_more(void **state)
+static void more_gpus_never_reject_more(void **state)
 {
-    uint32_t refused = 0;
+    uint32_t rejected = 0;
     uint32_t accepted = 0;
 
     (void)state;
@@ -169,11 +170,11 @@ static void more_gpus_never_refuse_more(void **state)
         stack = stack_json(&b);
         before = denied_with(arena, stack, one.inventory);
         after = denied_with(arena, stack, more);
-        refused += before > 0;
+        rejected += before > 0;
         accepted += before == 0;
-        rows_expect(one.row, after <= before, "more GPUs refuse no more");
+        rows_expect(one.row, after <= before, "more GPUs reject no more");
     }
-    rows_expect("both are met, else the law says nothing", refused > cases() / 20 && accepted > cases() / 20, "are met");
+    rows_expect("both are met, else the law says nothing", rejected > cases() / 20 && accepted > cases() / 20, "are met");
 }
 
 /* --- what is asked of a cluster --- */
@@ -238,10 +239,10 @@ static const struct stack *any_stack(struct arena *arena, struct rng *rng)
     }
     strbuf_lit(&overrides, "\"overrides\":[");
     for (uint32_t i = 0; i < OVERRIDES; i++) {
-        strbuf_fmt(&overrides, "%s{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"c%u\",\"skip\":%s,\"values\":",
+        strbuf_fmt(&overrides, "%s{\"clusterIds\":[\"c-1\"],\"charts\":[{\"name\":\"c%u\",\"skip\":%s,\"values\":{\"inline\":",
                    i ? "," : "", (uint32_t)rng_below(rng, CHARTS), rng_below(rng, 9) ? "false" : "true");
         put_map(rng, &overrides, 0);
-        strbuf_lit(&overrides, "}]}");
+        strbuf_lit(&overrides, "}}]}");
     }
     strbuf_lit(&overrides, "]");
     with_spec(&b, str_z(arena, strbuf_str(&overrides)));
@@ -285,7 +286,7 @@ static int64_t asked(struct arena *arena, const struct stack *stack, const struc
 
             if (!str_eq(said->name, stack->spec.charts.items[i].name))
                 continue;
-            values = said->skip ? NULL : value_merge(arena, values, value_of(arena, said->values));
+            values = said->skip ? NULL : value_merge(arena, values, value_of(arena, said->values.inline_));
             if (said->skip)
                 break;
         }
@@ -338,7 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_those_of_the_nodes),
         cmocka_unit_test(what_was_written_is_what_is_read_and_is_not_written_twice),
-        cmocka_unit_test(more_gpus_never_refuse_more),
+        cmocka_unit_test(more_gpus_never_reject_more),
         cmocka_unit_test(what_is_asked_is_what_merged_values_ask),
     };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lease_property_test.c: several candidates, one fake API server, and everything that can go wrong
  * with time: pauses, lost requests and answers, deletions, edits, clocks that stand still or run
  * fast. Laws: never two may act at once; a successful acquisition counts a transition; when the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* queue_property_test.c: the work queue against a model of a few lines: random operations over a
  * few keys, and after each the model says which keys may come, which must not, and when. */
 #include "support/rows.h"

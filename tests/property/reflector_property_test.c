@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reflector_property_test.c: a reflector with a small shell against a fake server whose objects
  * change, whose history is short, and which fails, expires and closes at random. Laws: when the
  * faults stop, the copy equals the server's objects; requests are only made so often; nothing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serving_certificate_property_test.c: a writer that is killed before and after any write, whose
  * writes may arrive long after its death, clocks that jump, and people who delete and garble the
  * objects. Laws, at every step:
@@ -9,8 +10,8 @@
  * writes, never a storm. Certificates are numbers here; their PEM is "ca7\n". */
 #include "support/rows.h"
 
-#include "base/limits.h"
 #include "base/rng.h"
+#include "kube/limits.h"
 #include "kube/serving_certificate.h"
 
 #include <stdio.h>

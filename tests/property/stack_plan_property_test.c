@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stack_plan_property_test.c: laws of plan and status on generated worlds. A failure prints the seed;
  * HERD_SEED=N runs that one alone. */
 #include "support/rows.h"
@@ -64,7 +65,7 @@ static void random_release(struct rng *rng, struct strbuf *words, const char *ch
                    ONE_OF(rng, "", " because"));
     if (rng_below(rng, 3) == 0)
         strbuf_fmt(words, "version %s@%s %s;", chart, cluster,
-                   ONE_OF(rng, "unread", "found", "missing", "failed"));
+                   ONE_OF(rng, "not_synced", "found", "missing", "failed"));
 }
 
 static const char *random_world(struct rng *rng, const struct scene *scene)
@@ -74,7 +75,7 @@ static const char *random_world(struct rng *rng, const struct scene *scene)
 
     for (uint32_t k = 0; k < clusters; k++) {
         strbuf_fmt(&words, "cluster %s %s;", cluster_names[k],
-                   ONE_OF(rng, "read", "read", "read", "read", "disconnected", "unread", "stale",
+                   ONE_OF(rng, "read", "read", "read", "read", "disconnected", "not_synced", "stale",
                           "gone", "read untargeted"));
         strbuf_fmt(&words, "repo %s %s;", cluster_names[k],
                    ONE_OF(rng, "ready", "ready", "ready", "absent", "downloading", "failed"));
@@ -207,6 +208,10 @@ static void check_status(const char *row, const struct scene *s)
 
     rows_expect_str(row, stack_status_write(s->arena, &again), s->written);
     rows_expect(row, s->status.message.len > 0, "the status has a message");
+    for (uint32_t i = 0; i < s->status.conditions.count; i++)
+        rows_expect(row, s->status.conditions.items[i].reason.len > 0 &&
+                    s->status.conditions.items[i].last_transition_ms > 0,
+                    "a condition has what its schema requires: a reason and a time");
     for (uint32_t i = 0; i < s->plan.releases.count; i++)
         rows_expect(row, s->plan.releases.items[i].state != DEPLOYMENT_FAILED ||
                     s->plan.releases.items[i].message.len > 0, "a failure has a message");
@@ -287,6 +292,49 @@ static void check_reached(uint64_t seed)
         rows_expect_int(row, s.status.phase, PHASE_DEPLOYED);
         rows_expect_str(row, s.written, first);
     }
+}
+
+/* One life under three budgets: what the status shows to people decides nothing. */
+static void check_budgets(uint64_t seed)
+{
+    static const uint32_t shown[] = { UINT32_MAX, 3, 0 };
+    enum { BUDGETS = 3 };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct rng rng = rng_from_seed(seed);
+    const char *charts = random_charts(&rng, arena);
+    const char *members = ONE_OF(&rng, "", "\"drift\":\"Correct\"", "\"retry\":{\"limit\":1}",
+                                 "\"rollout\":{\"maxConcurrentClusters\":1,\"maxFailures\":0}");
+    struct scene scenes[BUDGETS];
+    char row[64];
+
+    (void)snprintf(row, sizeof(row), "HERD_SEED=%llu", (unsigned long long)seed);
+    for (uint32_t b = 0; b < BUDGETS; b++) {
+        scenes[b] = a_scene(arena, charts, members);
+        scenes[b].shown_max = shown[b] + 1;
+    }
+    for (uint32_t i = 0; i < WORLDS_OF_A_GRAPH; i++) {
+        const char *world = random_world(&rng, &scenes[0]);
+        bool deletes = rng_below(&rng, 30) == 0 && !scenes[0].deleting;
+
+        for (uint32_t b = 0; b < BUDGETS; b++) {
+            if (deletes)
+                scene_play(&scenes[b], "delete");
+            scene_play(&scenes[b], world);
+            scene_plan(&scenes[b]);
+            if (!str_eq(scene_actions(&scenes[b]), scene_actions(&scenes[0])))
+                print_error("%u: %s\n  all:  %.*s | %.*s\n  %u: %.*s | %.*s\n", i, world,
+                            STR_ARG(scene_states(&scenes[0])), STR_ARG(scenes[0].plan.message),
+                            shown[b], STR_ARG(scene_states(&scenes[b])),
+                            STR_ARG(scenes[b].plan.message));
+            rows_expect_str(row, scene_actions(&scenes[b]), scene_actions(&scenes[0]));
+        }
+    }
+}
+
+static void the_budget_of_the_status_decides_nothing(void **state)
+{
+    for_seeds(check_budgets, GRAPHS);
+    (void)state;
 }
 
 static void a_reached_state_plans_and_writes_nothing(void **state)
@@ -471,6 +519,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_only_what_may_be_done),
+        cmocka_unit_test(the_budget_of_the_status_decides_nothing),
         cmocka_unit_test(a_reached_state_plans_and_writes_nothing),
         cmocka_unit_test(the_order_of_what_is_seen_does_not_count),
         cmocka_unit_test(what_is_written_is_read_back),

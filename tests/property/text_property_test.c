@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_property_test.c: laws of values, on generated ones.
  *
  * HERD_CASES sets how many cases each law gets (default 10,000). A failure prints the seed of its case:

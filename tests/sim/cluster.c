@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cluster.c: Rancher's and Helm's side of each cluster: requests land and become operations, these
  * move releases, and strangers do as they like. */
 #include "world.h"
@@ -57,6 +58,19 @@ static void remove_lock(struct world *w, const struct sim_landing *l)
     world_trace(w, "c%u on k%u is back at revision %u", l->chart, l->cluster, app->revision);
 }
 
+static void mark(struct world *w, const struct sim_landing *l)
+{
+    struct sim_app *app = &w->clusters[l->cluster].apps[l->chart];
+
+    if (!app->exists || app->uid != l->uid)
+        return;
+    app->marked = true;
+    memcpy(app->mark, l->digest, sizeof(app->mark));
+    app->marked_revision = l->revision;
+    app->corrections = l->corrections;
+    app->marked_ms = w->now_ms;
+}
+
 void cluster_land(struct world *w, const struct sim_landing *l)
 {
     struct sim_cluster *c = &w->clusters[l->cluster];
@@ -77,6 +91,9 @@ void cluster_land(struct world *w, const struct sim_landing *l)
     case ACTION_REMOVE_LOCK:
         remove_lock(w, l);
         break;
+    case ACTION_MARK:
+        mark(w, l);
+        break;
     case ACTION_UNINSTALL:
     case ACTION_UPGRADE:
         begin_operation(w, l);
@@ -86,6 +103,9 @@ void cluster_land(struct world *w, const struct sim_landing *l)
     case ACTION_RESOLVE_VERSION:
     case ACTION_READ_LOG:
     case ACTION_READ_PODS:
+    case ACTION_READ_HEALTH:
+    case ACTION_REFRESH_REPO:
+    case ACTION_REMOVE_REPO:
     case ACTION_KIND_COUNT:
         abort();
     }
@@ -124,8 +144,8 @@ static void begin(struct world *w, struct sim_app *app, struct sim_operation *op
         op->locked_out = true; /* "another operation is in progress" */
         return;
     }
-    /* A stranger upgrades without --install. */
-    if (!app->exists && (op->uninstall || op->by_hand))
+    /* A stranger upgrades without --install, and what is marked. */
+    if ((!app->exists && op->uninstall) || (op->by_hand && !app->marked))
         op->outcome = OUTCOME_FAILS_EARLY;
     if (op->outcome == OUTCOME_FAILS_EARLY || op->outcome == OUTCOME_KILLED_EARLY)
         return;
@@ -135,21 +155,21 @@ static void begin(struct world *w, struct sim_app *app, struct sim_operation *op
         revise(w, app, op->by_hand, op->digest);
 }
 
-/* Strangers. A release of theirs stays at its first revision: how far Helm has counted is all that
- * tells a release that was ours from its namesake made since. And they upgrade what was deployed:
- * an install that failed, and was upgraded before anybody looked, cannot be told from theirs. Nor
- * can one that ours made anew after they took the release away, if they upgrade it at once. */
+/* Strangers. They upgrade what is marked, or what an operation has just made: of a release that they
+ * change in the moment between its deployment and its mark, on a cluster that goes away just then,
+ * only the status says that it was ours, which is no proof. */
 
-static void upgrade_by_hand(struct world *w, uint32_t cluster, uint32_t chart)
+static void upgrade_by_hand(struct world *w, uint32_t cluster, uint32_t chart, bool at_once)
 {
     struct sim_app *app = &w->clusters[cluster].apps[chart];
 
     bool made_anew = app->revision == 1 && app->touched_ms &&
                      w->now_ms < app->touched_ms + 60000;
 
-    if (!app->exists || app->foreign || app->phase != RELEASE_DEPLOYED || made_anew)
+    if (!app->exists || app->foreign || app->phase != RELEASE_DEPLOYED || made_anew ||
+        !(app->marked || at_once))
         return;
-    if (rng_below(&w->rng, 2) == 0) {
+    if (!at_once && rng_below(&w->rng, 2) == 0) {
         begin_operation(w, &(struct sim_landing){ .kind = ACTION_UPGRADE, .cluster = cluster,
                                                   .chart = chart, .by_hand = true });
         return;
@@ -206,7 +226,7 @@ static void end(struct world *w, uint32_t cluster, struct sim_app *app, struct s
     if (!op->uninstall && !op->by_hand && !fails)
         memcpy(app->deployed, op->digest, sizeof(op->digest));
     if (!op->uninstall && !op->by_hand && !fails && world_fault(w, FAULT_hand_overtakes))
-        upgrade_by_hand(w, cluster, op->chart);
+        upgrade_by_hand(w, cluster, op->chart, true);
 }
 
 static void meddle(struct world *w, uint32_t cluster)
@@ -219,7 +239,7 @@ static void meddle(struct world *w, uint32_t cluster)
     bool installs = world_fault(w, FAULT_hand_installs);
 
     if (upgrades)
-        upgrade_by_hand(w, cluster, chart);
+        upgrade_by_hand(w, cluster, chart, false);
     if (deletes)
         delete_by_hand(w, cluster, chart);
     if (installs)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* controller.c: the shell around the plan as the real one is meant to be, with every call a place
  * where it may go wrong or die. */
 #include "controller.h"
@@ -5,35 +6,10 @@
 #include "invariants.h"
 #include "support/observed_builder.h"
 
-#include "base/limits.h"
-
 #include <stdlib.h>
 
-static const struct {
-    const char *name;
-    enum plant plant;
-} plants[] = {
-    { "", PLANT_NONE },
-    { "forget-intent", PLANT_FORGET_INTENT },
-    { "ignore-dependency", PLANT_IGNORE_DEPENDENCY },
-    { "retry-at-once", PLANT_RETRY_AT_ONCE },
-    { "act-first", PLANT_ACT_FIRST },
-    { "touch-foreign", PLANT_TOUCH_FOREIGN },
-    { "drop-finalizer", PLANT_DROP_FINALIZER },
-    { "ignore-room", PLANT_IGNORE_ROOM },
-    { "no-settle", PLANT_NO_SETTLE },
-    { "always-write", PLANT_ALWAYS_WRITE },
-};
-
-bool plant_from(const char *name, enum plant *ret_plant)
-{
-    for (size_t i = 0; i < sizeof(plants) / sizeof(plants[0]); i++)
-        if (strcmp(plants[i].name, name) == 0) {
-            *ret_plant = plants[i].plant;
-            return true;
-        }
-    return false;
-}
+/* Each Stack is looked at so often, as --resync has it, whatever happens. */
+enum { RESYNC_MS = 300000 };
 
 static void copy_object(struct sim_controller *c, const struct world *w)
 {
@@ -65,11 +41,8 @@ void controller_end(struct sim_controller *c)
 
 void controller_start(struct sim_controller *c, struct world *w)
 {
-    enum plant plant = c->plant;
-
     controller_end(c);
     memset(c, 0, sizeof(*c));
-    c->plant = plant;
     copy_object(c, w);
     for (uint32_t k = 0; k < w->cluster_count; k++)
         copy_cluster(c, w, k);
@@ -95,7 +68,7 @@ void controller_see(struct sim_controller *c, struct world *w)
     if (c->object_due_ms && w->now_ms >= c->object_due_ms)
         copy_object(c, w);
     for (uint32_t k = 0; k < w->cluster_count; k++) {
-        if (world_fault(w, FAULT_cluster_unread)) {
+        if (world_fault(w, FAULT_cluster_not_synced)) {
             c->read[k] = false;
             c->cluster_due_ms[k] = w->now_ms + 5000;
             c->dirty = true;
@@ -107,6 +80,8 @@ void controller_see(struct sim_controller *c, struct world *w)
     }
     for (uint32_t i = 0; i < c->log_count; i++)
         c->dirty = c->dirty || c->logs[i].due_ms == w->now_ms;
+    for (uint32_t k = 0; k < w->cluster_count; k++)
+        c->dirty = c->dirty || c->busy_until_ms[k] == w->now_ms;
     for (uint32_t k = 0; k < w->cluster_count; k++)
         for (uint32_t i = 0; i < w->chart_count; i++)
             c->dirty = c->dirty || c->version_due_ms[k][i] == w->now_ms;
@@ -140,7 +115,7 @@ static void gather_apps(const struct sim_controller *c, const struct world *w, u
         };
         struct strbuf needs = strbuf_new(to->releases.arena, 32);
 
-        if (!app->exists || (app->foreign && c->plant == PLANT_TOUCH_FOREIGN))
+        if (!app->exists)
             continue;
         for (uint32_t need = 0; need < w->chart_count; need++)
             if (w->needs[i][need])
@@ -148,8 +123,19 @@ static void gather_apps(const struct sim_controller *c, const struct world *w, u
         if (!app->by_hand) {
             seen.stack = STR("team/shop");
             seen.stack_uid = STR("uid-1");
-            seen.chart_name = name;
             seen.digest = str_of(app->digest);
+            seen.stamped_revision = app->revision;
+        }
+        if (app->marked) {
+            seen.marked_stack = STR("team/shop");
+            seen.marked_uid = STR("uid-1");
+            seen.marked_digest = str_of(app->mark);
+            seen.marked_revision = app->marked_revision;
+            seen.corrections = app->corrections;
+            seen.marked_ms = app->marked_ms;
+        }
+        if (app->marked || !app->by_hand) {
+            seen.chart_name = name;
             seen.depends_on = strbuf_str(&needs);
         }
         observed_releases_push(&to->releases, seen);
@@ -165,11 +151,15 @@ static void gather_cluster(const struct sim_controller *c, const struct world *w
     struct error err = { 0 };
 
     (void)json_read(arena, STR("{\"all\":\"yes\"}"), &json_limits_default, &to->labels, &err);
-    to->state = !from->connected ? CLUSTER_DISCONNECTED : !c->read[k] ? CLUSTER_UNREAD
+    to->state = !from->connected ? CLUSTER_DISCONNECTED : !c->read[k] ? CLUSTER_NOT_SYNCED
                                                                      : CLUSTER_READ;
     to->repos.items[0].state = !from->repo ? REPO_ABSENT
                                : w->now_ms < from->repo_ready_ms ? REPO_DOWNLOADING
                                                                  : REPO_READY;
+    if (w->now_ms < c->busy_until_ms[k]) {
+        to->backoff_reason = REASON(TOO_MANY_REQUESTS);
+        to->backoff_message = STR("Rancher is busy");
+    }
     gather_apps(c, w, k, stack, to);
     for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
         const struct sim_operation *op = &from->operations[i];
@@ -203,7 +193,7 @@ static void gather_cluster(const struct sim_controller *c, const struct world *w
                 .resolved = STR("1.2.3") });
 }
 
-/* Refusals that were met are noted on what the next plan takes for the past. */
+/* Rejections that were met are noted on what the next plan takes for the past. */
 static void gather_status(struct sim_controller *c, const struct world *w, struct scene *scene)
 {
     struct json json;
@@ -216,32 +206,20 @@ static void gather_status(struct sim_controller *c, const struct world *w, struc
                   &json_limits_default, &json, &err) < 0)
         abort();
     scene->before = stack_status_read(scene->arena, json);
-    for (uint32_t i = 0; i < c->refusal_count; i++)
-        stack_status_note_failure(scene->arena, &scene->before,
-                                  str_fmt(scene->arena, "k%u", c->refusals[i].cluster),
-                                  str_fmt(scene->arena, "c%u", c->refusals[i].chart), false,
-                                  STR("RequestRefused"), STR("Rancher refused the request"),
-                                  w->now_ms);
-    if (c->plant == PLANT_RETRY_AT_ONCE)
-        for (uint32_t i = 0; i < scene->before.deployments.count; i++)
-            scene->before.deployments.items[i].last_updated_ms = 0;
-    scene->observed.before = &scene->before;
-}
+    for (uint32_t i = 0; i < c->rejection_count; i++) {
+        struct str cluster = str_fmt(scene->arena, "k%u", c->rejections[i].cluster);
+        struct str chart = str_fmt(scene->arena, "c%u", c->rejections[i].chart);
 
-static const struct stack *forget_needs(struct arena *arena, const struct stack *stack)
-{
-    struct stack *copy = arena_new(arena, struct stack);
-    struct charts charts = charts_new(arena, stack->spec.charts.count);
-
-    for (uint32_t i = 0; i < stack->spec.charts.count; i++) {
-        struct chart chart = stack->spec.charts.items[i];
-
-        chart.depends_on.count = 0;
-        charts_push(&charts, chart);
+        if (c->rejections[i].transient)
+            stack_status_note_transient(scene->arena, &scene->before, cluster, chart,
+                                        REASON(TOO_MANY_REQUESTS), STR("Rancher is busy"),
+                                        w->now_ms);
+        else
+            stack_status_note_failure(scene->arena, &scene->before, cluster, chart, false,
+                                      STR("RequestRejected"), STR("Rancher rejected the request"),
+                                      w->now_ms);
     }
-    *copy = *stack;
-    copy->spec.charts = charts;
-    return copy;
+    scene->observed.before = &scene->before;
 }
 
 static void gather(struct sim_controller *c, const struct world *w, struct scene *scene)
@@ -251,21 +229,14 @@ static void gather(struct sim_controller *c, const struct world *w, struct scene
 
     scene->problems = problems_new(arena);
     scene->stack = world_stack(w, arena, &c->object);
-    if (c->plant == PLANT_IGNORE_DEPENDENCY)
-        scene->stack = forget_needs(arena, scene->stack);
     o->now_ms = w->now_ms;
     o->clusters_known = true;
     o->clusters = observed_clusters_new(arena, w->cluster_count);
     o->stacks = observed_stacks_new(arena, 0);
-    o->settle_ms = c->plant == PLANT_NO_SETTLE ? 500 : SETTLE_MS;
-    o->cluster_operations_max = c->plant == PLANT_IGNORE_ROOM ? 99 : ROOM;
+    o->settle_ms = SETTLE_MS;
+    o->cluster_operations_max = ROOM;
     o->problems = &scene->problems;
-
-    struct observed_values *values = arena_array(arena, struct observed_values, w->chart_count);
-
-    for (uint32_t i = 0; i < w->chart_count; i++)
-        values[i] = (struct observed_values){ .ready = true, .json = STR("{}") };
-    o->values = values;
+    o->references = scene_references(arena, scene->stack, "{}");
     for (uint32_t k = 0; k < w->cluster_count; k++)
         gather_cluster(c, w, k, scene->stack, scene);
     gather_status(c, w, scene);
@@ -273,13 +244,21 @@ static void gather(struct sim_controller *c, const struct world *w, struct scene
 
 /* act */
 
-static void refuse(struct sim_controller *c, const struct action *a)
+static void reject(struct sim_controller *c, const struct action *a, bool transient)
 {
-    if (c->refusal_count == REFUSALS_MAX)
+    if (c->rejection_count == REJECTIONS_MAX)
         abort();
-    c->refusals[c->refusal_count].cluster = a->cluster;
-    c->refusals[c->refusal_count++].chart = world_chart(a->chart_name);
+    c->rejections[c->rejection_count].transient = transient;
+    c->rejections[c->rejection_count].cluster = a->cluster;
+    c->rejections[c->rejection_count++].chart = world_chart(a->chart_name);
     c->dirty = true;
+}
+
+/* A mark that was rejected changes nothing that is known, and the status says nothing of it. */
+static void ask_again(struct sim_controller *c, const struct world *w)
+{
+    if (c->wake_ms > w->now_ms + 1000)
+        c->wake_ms = w->now_ms + 1000;
 }
 
 static void post(struct sim_controller *c, struct world *w, const struct action *a)
@@ -289,6 +268,7 @@ static void post(struct sim_controller *c, struct world *w, const struct action 
         .cluster = a->cluster,
         .chart = world_chart(a->chart_name),
         .revision = a->revision,
+        .corrections = a->corrections,
     };
 
     uint64_t uid = 0;
@@ -297,15 +277,22 @@ static void post(struct sim_controller *c, struct world *w, const struct action 
     landing.uid = (uint32_t)uid;
     if (a->desired)
         memcpy(landing.digest, a->desired->digest.at, a->desired->digest.len);
+    if (a->kind == ACTION_MARK && a->digest.len)
+        memcpy(landing.digest, a->digest.at, a->digest.len);
     w->requests++;
     world_trace(w, "sends %s of c%u to k%u", action_name(a->kind), landing.chart, landing.cluster);
     check_send(w, &c->object, &landing);
-    if (!w->clusters[a->cluster].connected || world_fault(w, FAULT_post_refused))
-        refuse(c, a);
-    else if (world_fault(w, FAULT_post_late))
+    if (!w->clusters[a->cluster].connected || world_fault(w, FAULT_post_rejected))
+        a->kind == ACTION_MARK ? ask_again(c, w) : reject(c, a, false);
+    else if (a->kind != ACTION_MARK && world_fault(w, FAULT_post_busy)) {
+        c->busy_until_ms[a->cluster] = w->now_ms + 5000;
+        reject(c, a, true);
+    } else if (world_fault(w, FAULT_post_late))
         world_send(w, &landing, 1000 + (int64_t)rng_below(&w->rng, LATE_MS - 1000));
     else if (!world_fault(w, FAULT_post_lost))
         world_send(w, &landing, TICK_MS);
+    else if (a->kind == ACTION_MARK)
+        ask_again(c, w);
 }
 
 static void look_at(struct sim_controller *c, struct world *w, const struct action *a)
@@ -335,14 +322,19 @@ static void act_one(struct sim_controller *c, struct world *w, const struct acti
         break;
     case ACTION_READ_LOG:
     case ACTION_READ_PODS:
+    case ACTION_READ_HEALTH:
         look_at(c, w, a);
         break;
+    case ACTION_MARK:
     case ACTION_ENSURE_REPO:
     case ACTION_UPGRADE:
     case ACTION_UNINSTALL:
     case ACTION_REMOVE_LOCK:
         post(c, w, a);
         break;
+    /* The simulated repositories have all versions and outlive every Stack. */
+    case ACTION_REFRESH_REPO:
+    case ACTION_REMOVE_REPO:
     case ACTION_KIND_COUNT:
         abort();
     }
@@ -369,8 +361,7 @@ static bool act(struct sim_controller *c, struct world *w, const struct actions 
 static bool write_status(struct sim_controller *c, struct world *w, struct arena *arena,
                          const struct stack_status *status, struct str text)
 {
-    if (c->object.status && str_eq(text, str_of(c->object.status)) &&
-        c->plant != PLANT_ALWAYS_WRITE)
+    if (c->object.status && str_eq(text, str_of(c->object.status)))
         return true;
     if (world_fault(w, FAULT_write_lost) || world_fault(w, FAULT_write_conflict) ||
         !world_write(w, c->object.resource_version, str_z(arena, text), -1)) {
@@ -387,7 +378,7 @@ static bool write_status(struct sim_controller *c, struct world *w, struct arena
     c->object.resource_version = w->object.resource_version;
     free(c->object.status);
     c->object.status = strdup(w->object.status);
-    c->refusal_count = 0;
+    c->rejection_count = 0;
     return true;
 }
 
@@ -398,16 +389,6 @@ static void trace_plan(struct world *w, const struct scene *s)
                     STR_ARG(scene_states(s)), STR_ARG(s->plan.message));
 }
 
-static void plant(struct sim_controller *c, struct scene *s)
-{
-    if (c->plant == PLANT_FORGET_INTENT)
-        for (uint32_t i = 0; i < s->status.deployments.count; i++)
-            s->status.deployments.items[i].requested_ms = 0;
-    if (c->plant == PLANT_DROP_FINALIZER && c->object.deleting)
-        actions_push(&s->plan.actions, (struct action){ .kind = ACTION_REMOVE_FINALIZER,
-                                                        .cluster = UINT32_MAX });
-}
-
 static void reconcile(struct sim_controller *c, struct world *w, struct arena *arena)
 {
     struct scene s = { .arena = arena };
@@ -416,10 +397,8 @@ static void reconcile(struct sim_controller *c, struct world *w, struct arena *a
     s.plan = stack_plan(arena, s.stack, &s.observed);
     s.status = stack_status_of(arena, s.stack, &s.observed, &s.plan);
     trace_plan(w, &s);
-    plant(c, &s);
-    c->wake_ms = s.plan.wake_after_ms < 0 ? INT64_MAX : w->now_ms + s.plan.wake_after_ms;
-    if (c->plant == PLANT_ACT_FIRST && !act(c, w, &s.plan.actions))
-        return;
+    c->wake_ms = w->now_ms + (s.plan.wake_after_ms < 0 || s.plan.wake_after_ms > RESYNC_MS
+                                  ? RESYNC_MS : s.plan.wake_after_ms);
     if (world_fault(w, FAULT_crash_before_write)) {
         die(c, w);
         return;
@@ -431,8 +410,7 @@ static void reconcile(struct sim_controller *c, struct world *w, struct arena *a
         die(c, w);
         return;
     }
-    if (c->plant != PLANT_ACT_FIRST)
-        (void)act(c, w, &s.plan.actions);
+    (void)act(c, w, &s.plan.actions);
 }
 
 void controller_step(struct sim_controller *c, struct world *w)

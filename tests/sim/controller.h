@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* controller.h: one controller of a simulated world: caches that lag, memory that dies with it, and
  * the loop gather -> plan -> write the status -> act. Two of them share the world; one leads. */
 #ifndef HERD_TESTS_SIM_CONTROLLER_H
@@ -5,26 +6,9 @@
 
 #include "world.h"
 
-/* Bugs that are planted to see that they are caught (HERD_PLANT). */
-enum plant {
-    PLANT_NONE,
-    PLANT_FORGET_INTENT,
-    PLANT_IGNORE_DEPENDENCY,
-    PLANT_RETRY_AT_ONCE,
-    PLANT_ACT_FIRST,
-    PLANT_TOUCH_FOREIGN,
-    PLANT_DROP_FINALIZER,
-    PLANT_IGNORE_ROOM,
-    PLANT_NO_SETTLE,
-    PLANT_ALWAYS_WRITE,
-};
-/* False if there is no plant of that name. */
-bool plant_from(const char *name, enum plant *ret_plant);
-
-enum { LOGS_MAX = 64, REFUSALS_MAX = 32 };
+enum { LOGS_MAX = 64, REJECTIONS_MAX = 32 };
 
 struct sim_controller {
-    enum plant plant;
     int64_t dead_until_ms;
     bool dirty;
     int64_t wake_ms;
@@ -45,8 +29,10 @@ struct sim_controller {
     uint32_t log_count;
     struct {
         uint32_t cluster, chart;
-    } refusals[REFUSALS_MAX];
-    uint32_t refusal_count;
+        bool transient;
+    } rejections[REJECTIONS_MAX];
+    uint32_t rejection_count;
+    int64_t busy_until_ms[CLUSTERS_MAX]; /* no request is sent there before */
 };
 
 /* Begin with nothing but what is stored. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* invariants.c: the laws, each with what broke it. */
 #include "invariants.h"
 
@@ -91,7 +92,7 @@ void check_landing(struct world *w, const struct sim_landing *l)
     const struct sim_cluster *c = &w->clusters[l->cluster];
     const struct sim_app *app = &c->apps[l->chart];
 
-    if (l->kind == ACTION_ENSURE_REPO)
+    if (l->kind == ACTION_ENSURE_REPO || l->kind == ACTION_MARK)
         return;
     /* Of what was made while the request was on its way nobody could know. */
     if (app->foreign && (app->uid == l->uid ||

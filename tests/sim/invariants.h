@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* invariants.h: what must hold at every moment of a simulated world. */
 #ifndef HERD_TESTS_SIM_INVARIANTS_H
 #define HERD_TESTS_SIM_INVARIANTS_H

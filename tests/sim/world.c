@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* world.c: the store, the clock and the user. */
 #include "world.h"
 
@@ -91,7 +92,8 @@ void world_begin(struct world *w, uint64_t seed, bool trace)
     w->cluster_count = 1 + (uint32_t)rng_below(&w->rng, CLUSTERS_MAX);
     for (uint32_t k = 0; k < w->cluster_count; k++)
         w->clusters[k].connected = true;
-    w->object = (struct sim_object){ .exists = true, .generation = 1, .resource_version = 1 };
+    w->object = (struct sim_object){ .exists = true, .generation = 1, .resource_version = 1,
+                                     .status = strdup("{\"observedGeneration\":-1}") };
     w->drift = drifts[rng_below(&w->rng, sizeof(drifts) / sizeof(drifts[0]))];
     /* In some worlds a release of somebody else stands in the way of the last chart. */
     if (rng_below(&w->rng, 4) == 0)
@@ -112,7 +114,8 @@ const struct stack *world_stack(const struct world *w, struct arena *arena,
 {
     struct str members = str_fmt(
         arena, "\"drift\":\"%s\",\"overrides\":[{\"selector\":{\"matchLabels\":{\"all\":\"yes\"}},\"charts\":["
-               "{\"name\":\"c0\",\"values\":{\"v\":%u}},{\"name\":\"c%u\",\"values\":{\"v\":%u}}]}]",
+               "{\"name\":\"c0\",\"values\":{\"inline\":{\"v\":%u}}},"
+               "{\"name\":\"c%u\",\"values\":{\"inline\":{\"v\":%u}}}]}]",
         w->drift, object->variant, w->chart_count > 1 ? w->chart_count - 1 : 0, object->variant);
     struct str meta = str_fmt(arena, ",\"generation\":%lld%s%s", (long long)object->generation,
                               object->finalizer ? ",\"finalizers\":[\"" STACK_FINALIZER "\"]" : "",
@@ -127,14 +130,14 @@ struct str world_digest(const struct world *w, struct arena *arena, uint32_t var
 {
     struct sim_object object = { .variant = variant, .generation = 1 };
     const struct stack *stack = world_stack(w, arena, &object);
-    struct desired_release desired = { .digest = STR("") };
-    struct json labels;
-    struct error err = { 0 };
+    struct observed_references references = scene_references(arena, stack, "{}");
+    struct template_facts facts = { .id = STR("k0"), .name = STR("k0") };
+    struct wanted_release wanted;
+    struct error err;
 
-    (void)json_read(arena, STR("{\"all\":\"yes\"}"), &json_limits_default, &labels, &err);
-    (void)release_desire(arena, stack, chart, STR("k0"), labels,
-                         &(struct base_values){ .json = STR("{}") }, &desired, &err);
-    return desired.digest;
+    (void)json_read(arena, STR("{\"all\":\"yes\"}"), &json_limits_default, &facts.labels, &err);
+    wanted = scene_wanted(arena, stack, &references, chart, &facts);
+    return wanted.desired ? wanted.desired->digest : STR("");
 }
 
 bool world_write(struct world *w, uint64_t resource_version, const char *status, int finalizer)

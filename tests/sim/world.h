@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* world.h: a simulated world under one seed: a Stack in a store, and clusters under Rancher, where
  * strangers change things by hand, too.
  *
- * Nothing here knows of plans. Rancher is the state machine of contracts/rancher.md 11.2, small: a
+ * Nothing here knows of plans. Rancher is the state machine of docs/protocols/rancher.md 11.2, small: a
  * request lands and makes an operation; that moves the release to pending and then to what its
  * outcome is; an uninstall takes the release away. What lands and what happens is checked by
  * invariants.h at once. */
@@ -9,7 +10,7 @@
 #define HERD_TESTS_SIM_WORLD_H
 
 #include "base/rng.h"
-#include "stack/plan.h"
+#include "stack/plan/plan.h"
 
 enum { CHARTS_MAX = 5, CLUSTERS_MAX = 3, OPERATIONS_MAX = 64, LANDINGS_MAX = 64 };
 #define WORLD_BEGAN_MS 1700000000000LL
@@ -31,6 +32,10 @@ struct sim_app {
     bool foreign;        /* no revision of it is ours */
     bool by_hand;        /* its newest one is a stranger's */
     char deployed[80];   /* digest of the last one of ours that was deployed */
+    bool marked;         /* its App says whose it is, */
+    char mark[80];       /* and what was deployed, */
+    uint32_t marked_revision, corrections; /* as which revision, corrected how often, */
+    int64_t marked_ms;   /* and when */
     int64_t touched_ms;  /* by a stranger; outlives the release */
     /* The revision before, for when the newest one is taken away. */
     uint32_t old_revision;
@@ -76,7 +81,7 @@ struct sim_object {
     int64_t generation;
     uint64_t resource_version;
     uint32_t variant; /* of the values */
-    char *status;     /* owned; NULL = none yet */
+    char *status;     /* owned; at first what the definition says */
 };
 
 /* A request on its way. */
@@ -88,6 +93,7 @@ struct sim_landing {
     char digest[80];
     uint32_t revision, uid; /* of the release as it was seen */
     bool by_hand;
+    uint32_t corrections;
 };
 
 struct world {

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* any_policy.c: tables of members, and a choice among them. */
 #include "support/rows.h"
 
 #include "support/any_policy.h"
 
-#include "stack/policy.h"
-#include "stack/policy_set.h"
+#include "stack/model/policy.h"
+#include "stack/policy/policy_set.h"
 #include "support/stack_builder.h"
 
 #define PICK(rng, table) (table)[rng_below((rng), sizeof(table) / sizeof((table)[0]))]
@@ -18,6 +19,8 @@ static const char *const matches[] = {
     "\"match\":{\"namespaces\":[\"def*\"]},", "\"match\":{\"excludeNamespaces\":[\"default\"]},",
     "\"match\":{\"selector\":{\"matchLabels\":{\"herd.suse.com/env\":\"dev\"}}},",
     "\"match\":{\"selector\":{\"matchExpressions\":[{\"key\":\"owner\",\"operator\":\"DoesNotExist\"}]}},",
+    "\"match\":{\"clusterSelector\":{\"matchLabels\":{\"env\":\"prod\"}}},",
+    "\"match\":{\"clusterSelector\":{\"matchExpressions\":[{\"key\":\"gpu\",\"operator\":\"Exists\"}]}},",
     "\"match\":{\"env\":[\"dev\"],\"excludeNamespaces\":[\"kube-*\"]},",
 };
 
@@ -74,7 +77,7 @@ static const char *const wrong_rules[] = {
 
 static const char *const words[] = {
     "", "", ",\"message\":\"${field} of ${chart} is ${value}\"", ",\"message\":\"in ${env}: ${policy}/${rule}\"",
-    ",\"message\":\"not for ${namespace}/${name}\",\"wayOut\":\"ask the owner of ${policy}\"",
+    ",\"message\":\"not for ${namespace}/${name}\",\"remedy\":\"ask the owner of ${policy}\"",
 };
 
 static const char *const wrong_specs[] = {
@@ -110,7 +113,7 @@ struct str_list any_policies(struct arena *arena, struct rng *rng, uint32_t most
     for (uint64_t left = rng_below(rng, most + 1); left; left--) {
         struct str policy = any_policy(arena, rng, str_fmt(arena, "p%d", (int)left).at);
 
-        if (policy_judge(arena, test_json(arena, policy), (struct json){ NULL, 0 }).allowed)
+        if (policy_admit(arena, test_json(arena, policy), (struct json){ NULL, 0 }).allowed)
             str_list_push(&all, policy);
     }
     return all;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* any_policy.h: generated StackPolicies, as JSON, and sets of those that are in order. */
 #ifndef HERD_TESTS_SUPPORT_ANY_POLICY_H
 #define HERD_TESTS_SUPPORT_ANY_POLICY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* any_review.c: tables of what is sent, and a choice among them. */
 #include "support/rows.h"
 
@@ -8,13 +9,13 @@
 #include "support/files.h"
 #include "support/review_builder.h"
 #include "support/stack_builder.h"
-#include "stack/inventory.h"
+#include "stack/gpu/inventory.h"
 #include "text/yaml.h"
 
-/* --- what reviews are judged by --- */
+/* --- what reviews are validated by --- */
 
 static bool get_stack(void *context, struct arena *arena, struct str namespace_, struct str name,
-                      struct str_list *ret_depends_on)
+                      struct fact_stack *ret_stack)
 {
     struct str_list needs = str_list_new(arena, 1);
 
@@ -22,7 +23,7 @@ static bool get_stack(void *context, struct arena *arena, struct str namespace_,
     if (!str_eq(name, STR("a")))
         return false;
     str_list_push(&needs, STR("s"));
-    *ret_depends_on = needs;
+    *ret_stack = (struct fact_stack){ .known = true, .depends_on = needs };
     return true;
 }
 
@@ -38,6 +39,8 @@ static const char *const policies[] = {
     POLICY("endless", "{\"rules\":[{\"name\":\"e\",\"field\":\"spec.charts[*].version\",\"notPattern\":\"(a+)+b\"}]}"),
     POLICY("gpus", "{\"action\":\"Audit\",\"rules\":[{\"name\":\"few\",\"maximum\":\"4\","
                    "\"field\":\"spec.charts[*].values.inline.**[nvidia.com/gpu]\"}]}"),
+    POLICY("guarded", "{\"match\":{\"clusterSelector\":{\"matchLabels\":{\"env\":\"prod\"}}},\"action\":\"Warn\","
+                      "\"rules\":[{\"name\":\"chart\",\"requiredChart\":\"gpu-operator\"},{\"name\":\"first\",\"requiredDependency\":\"a\"}]}"),
     POLICY("all-gpus", "{\"rules\":[{\"name\":\"few\",\"maximum\":\"64\",\"field\":\"computed.gpus\"}]}"),
 };
 
@@ -62,7 +65,7 @@ void review_world_begin(struct review_world *world, struct arena *arena)
 
     *inventory = inventory_read(arena, test_json(arena, STR(
         "{\"status\":{\"ready\":true,\"nodes\":2,\"readyNodes\":2,\"resources\":[{\"name\":\"nvidia.com/gpu\",\"allocatable\":8,"
-        "\"schedulable\":8,\"largestNode\":4,\"promised\":6}],\"conditions\":[{\"type\":\"Observed\",\"status\":\"True\"}]}}")));
+        "\"schedulable\":8,\"largestNode\":4,\"reserved\":6}],\"conditions\":[{\"type\":\"Observed\",\"status\":\"True\"}]}}")));
     world->policies = read_policies(arena);
     world->facts = (struct facts){ .policies = world->policies,
                                    .clusters_known = true,
@@ -74,8 +77,7 @@ void review_world_begin(struct review_world *world, struct arena *arena)
                                              .labels = labels, .ready = true, .inventory = inventory });
     world->severities = rule_severities_default();
     world->context = (struct review_context){ .facts = &world->facts,
-                                               .severities = &world->severities,
-                                               .receipt_key = STR("a key of this world") };
+                                               .severities = &world->severities };
 }
 
 void review_world_end(struct review_world *world)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* any_review.h: AdmissionReviews for laws and sweeps: of every example, of generated Stacks and StackPolicies, and
  * hostile ones. */
 #ifndef HERD_TESTS_SUPPORT_ANY_REVIEW_H
@@ -5,10 +6,10 @@
 
 #include "base/list.h"
 #include "base/rng.h"
-#include "stack/policy_set.h"
+#include "stack/policy/policy_set.h"
 #include "webhook/review.h"
 
-/* --- what reviews are judged by --- */
+/* --- what reviews are validated by --- */
 
 struct review_world {
     struct policy_set *policies;

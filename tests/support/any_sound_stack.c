@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* any_sound_stack.c: every form that a field may have, at the edges of what it takes. */
 #include "support/any_stack.h"
 
@@ -75,7 +76,7 @@ static void put_depends_on(struct strbuf *out, struct rng *rng, const char *cons
     strbuf_char(out, ']');
 }
 
-/* Names one after the other, so that none stands twice. */
+/* Names one after the other, so that there is no duplicate. */
 static uint64_t put_charts(struct strbuf *out, struct rng *rng, const char *chosen[CHARTS_MAX])
 {
     uint64_t count = 1 + rng_below(rng, CHARTS_MAX);

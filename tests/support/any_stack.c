@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* any_stack.c: tables of members, and a choice among them. */
 #include "support/any_stack.h"
 

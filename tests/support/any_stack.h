@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* any_stack.h: generated Stacks, as JSON. */
 #ifndef HERD_TESTS_SUPPORT_ANY_STACK_H
 #define HERD_TESTS_SUPPORT_ANY_STACK_H

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* files.c: files for tests. */
 #include "support/files.h"
 
 #include "support/rows.h"
 
 #include <dirent.h>
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -47,6 +49,26 @@ struct str_list test_files(struct arena *arena, const char *folder, const char *
     if (names.count)
         qsort(names.items, names.count, sizeof(struct str), by_name);
     return names;
+}
+
+struct str_list test_files_below(struct arena *arena, const char *folder, const char *suffix)
+{
+    struct str_list paths = str_list_new(arena, 0);
+    char root[256];
+    char *roots[] = { root, NULL };
+
+    snprintf(root, sizeof(root), "%s", folder);
+
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    const FTSENT *entry;
+
+    if (!tree)
+        fail_msg("%s: cannot be listed (tests run at the top of the checkout)", folder);
+    while ((entry = fts_read(tree)))
+        if (entry->fts_info == FTS_F && str_ends(str_of(entry->fts_path), str_of(suffix)))
+            str_list_push(&paths, str_dup(arena, str_of(entry->fts_path)));
+    fts_close(tree);
+    return paths;
 }
 
 static void rewrite(const char *path, struct str text)

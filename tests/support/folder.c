@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folder.c: a folder of a test's own. */
 #include "support/rows.h"
 

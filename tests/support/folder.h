@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folder.h: a folder of a test's own, what is put into it, and volumes as the kubelet changes them.
  *
  * Paths are in the arena; whatever fails, fails the test. */

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // hostile.go: clients that mean harm, and one that does not:
 //
 //	hostile [good] ADDRESS SERVER-NAME CA-FILE REVIEW-FILE SECONDS
@@ -386,6 +388,15 @@ func reset(a *attacker) error {
 	return err
 }
 
+// handshakes completes one after the other, and asks nothing.
+func handshakes(a *attacker) error {
+	conn, err := a.dialTLS()
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
 type attack struct {
 	name    string
 	workers int
@@ -405,13 +416,16 @@ var waves = []struct {
 		{"chunks", 60, dripping(request("POST", "/validate", chunked)+"\r\n", "1\r\na\r\n")},
 		{"deaf", 8, deaf},
 	}},
-	{"flooding", 8, []attack{
+	{"flooding", 6, []attack{
 		{"2,000 silent connections", 2000, silent},
 		{"a body of 100 MB", 8, flood(request("POST", "/validate", "Content-Length: 100000000\r\n\r\n"), strings.Repeat("x", 16384))},
 		{"endless chunks", 8, flood(request("POST", "/validate", chunked)+"\r\n", "4000\r\n"+strings.Repeat("x", 16384)+"\r\n")},
 		{"100,000 headers", 8, flood(request("GET", "/healthz"), strings.Repeat("a: b\r\n", 1000))},
 	}},
-	{"tricking", 8, []attack{
+	{"shaking", 5, []attack{
+		{"handshakes", 100, handshakes},
+	}},
+	{"tricking", 5, []attack{
 		{"smuggling", 8, smuggle},
 		{"pipelining", 8, pipeline},
 		{"no TLS", 16, garbage},

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # kubelet.sh: plays those who carry certificates and configuration from the API server to where they are used.
 #
 #   kubelet.sh secret KUBECONFIG NAMESPACE/NAME FOLDER

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loopback.c: servers, clients and certificates of one test process. */
 #include "support/rows.h"
 
@@ -29,7 +30,7 @@ static void look(void *context)
         loop_timer_set(wait->look, 1);
 }
 
-/* HERD_PATIENCE_MS: where a bug is planted, what never comes is what is looked for. */
+/* HERD_PATIENCE_MS: a mutation test looks for what never comes, and should not wait long for it. */
 static int64_t patience_ms(void)
 {
     const char *said = getenv("HERD_PATIENCE_MS");
@@ -73,6 +74,7 @@ static void on_reply(void *context, const struct http_response *response)
         .body = str_dup(asked->arena, response->body),
         .content_type = str_dup(asked->arena, response->content_type),
         .retry_after_ms = response->retry_after_ms,
+        .date_ms = response->date_ms,
         .error = response->error,
         .sent = response->sent,
     };
@@ -151,7 +153,7 @@ struct tls_source *loopback_source(struct arena *arena, const char *folder,
     folder_put(certificate, pair->certificate_pem, 0644);
     folder_put(key, pair->key_pem, 0600);
 
-    struct tls_source *source = tls_source_create(certificate, key, &err);
+    struct tls_source *source = tls_source_create(certificate, key, NULL, &err);
 
     if (!source)
         fail_msg("%s", err.text);

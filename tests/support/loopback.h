@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loopback.h: servers, clients and certificates of one test process. */
 #ifndef HERD_TESTS_SUPPORT_LOOPBACK_H
 #define HERD_TESTS_SUPPORT_LOOPBACK_H
@@ -14,6 +15,7 @@ struct reply {
     struct str body;
     struct str content_type;
     int64_t retry_after_ms;
+    int64_t date_ms;
     struct error error;
     bool sent;
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* peer.c: an HTTP peer by script. */
 #include "support/rows.h"
 

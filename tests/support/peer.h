@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* peer.h: an HTTP peer by script: a thread that answers one request after the other with given
  * bytes, and a client to meet it. */
 #ifndef HERD_TESTS_SUPPORT_PEER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repeat.c: text that is made of one piece, many times. */
 #include "support/repeat.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repeat.h: text that is made of one piece, many times. */
 #ifndef HERD_TESTS_SUPPORT_REPEAT_H
 #define HERD_TESTS_SUPPORT_REPEAT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* review_builder.c: the checks of an answer are those of the API server:
  * k8s.io/apiserver/pkg/admission/plugin/webhook/request/admissionreview.go. */
 #include "support/rows.h"
@@ -62,7 +63,7 @@ struct json review_response(struct arena *arena, const char *row, struct str ans
 
         rows_expect(row, json_int64(json_walk(response, "status", "code", NULL), &code), "a code");
         rows_expect(row, code >= 400 && code < 600, "an error's code");
-        rows_expect(row, !has_patch, "no patch with a refusal");
+        rows_expect(row, !has_patch, "no patch with a rejection");
         rows_expect(row, json_str(json_walk(response, "status", "message", NULL)).len, "a message");
     }
     return response;

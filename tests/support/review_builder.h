@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* review_builder.h: AdmissionReviews of Stacks and StackPolicies for tests, as the API server writes them, and what
  * an answer says. */
 #ifndef HERD_TESTS_SUPPORT_REVIEW_BUILDER_H
@@ -17,7 +18,7 @@ struct str a_policy_review(struct arena *arena, const char *uid, const char *ope
                            struct str object, struct str old_object);
 
 /* The response of an AdmissionReview; the test fails, with `row`, if it is not one for `uid` that
- * an API server takes: kind, patch and patchType together, a refusal with an error's code. */
+ * an API server takes: kind, patch and patchType together, a rejection with an error's code. */
 struct json review_response(struct arena *arena, const char *row, struct str answer,
                             const char *uid);
 /* Whether a warning tells what the change will do (stack/preview.h), rather than what was found:

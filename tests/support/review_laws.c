@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* review_laws.c: a table of laws over one trial.
  *
  * The checks of an answer are those of the API server:
@@ -7,6 +8,7 @@
 #include "support/review_builder.h"
 
 #include "kube/meta.h"
+#include "stack/rules/validate.h"
 #include "text/base64.h"
 #include "text/patch.h"
 
@@ -124,10 +126,28 @@ static bool the_body_is_left_alone(const struct trial *t)
 static bool is_a_review_for_the_uid(const struct trial *t)
 {
     struct json review = answered(t) ? read_json(t->arena, t->attempt.outcome.answer) : t->response;
+    struct str uid = text_at(t->response, "uid");
 
-    return !answered(t) || (str_eq(text_at(review, "kind"), STR("AdmissionReview")) &&
-                            str_eq(text_at(review, "apiVersion"), STR("admission.k8s.io/v1")) &&
-                            str_eq(text_at(t->response, "uid"), text_at(t->request, "uid")));
+    if (!answered(t))
+        return true;
+    return str_eq(text_at(review, "kind"), STR("AdmissionReview")) &&
+           str_eq(text_at(review, "apiVersion"), STR("admission.k8s.io/v1")) &&
+           (json_is(t->request, JSON_ABSENT) ? uid.len && str_find(t->body, uid, 0) >= 0
+                                             : str_eq(uid, text_at(t->request, "uid")));
+}
+
+/* By the strict reader; another one finds the uid in what that does not take. */
+static bool can_be_decoded(const struct trial *t)
+{
+    struct admission_request request;
+    struct error err;
+
+    return admission_read(t->arena, t->body, &request, &err) == 0;
+}
+
+static bool what_cannot_be_decoded_is_not_allowed(const struct trial *t)
+{
+    return !allowed(t) || can_be_decoded(t);
 }
 
 static bool the_verdict_is_counted(const struct trial *t)
@@ -137,7 +157,7 @@ static bool the_verdict_is_counted(const struct trial *t)
     return !answered(t) || (json_is(verdict, JSON_BOOL) && json_bool(verdict) == t->attempt.outcome.allowed);
 }
 
-static bool a_refusal_has_code_and_message(const struct trial *t)
+static bool a_rejection_has_code_and_message(const struct trial *t)
 {
     struct json status = json_get(t->response, STR("status"));
     int64_t code = 0;
@@ -160,8 +180,8 @@ static bool only_mutate_patches(const struct trial *t)
 
 /* --- the verdict --- */
 
-/* What the API server asks about and may refuse: the webhook lets all else pass. */
-static bool is_judged(const struct trial *t)
+/* What the API server asks about and may reject: the webhook lets all else pass. */
+static bool is_validated(const struct trial *t)
 {
     struct str operation = text_at(t->request, "operation");
     struct kube_meta stored;
@@ -173,13 +193,13 @@ static bool is_judged(const struct trial *t)
            (str_eq(operation, STR("UPDATE")) && stored.deletion_timestamp.len == 0);
 }
 
-static bool judge_allows(const struct trial *t, struct json old)
+static bool validate_allows(const struct trial *t, struct json old)
 {
     struct str plural = json_str(json_walk(t->request, "resource", "resource", NULL));
 
     if (str_eq(plural, policy_resource.plural))
-        return policy_judge(t->arena, json_get(t->request, STR("object")), old).allowed;
-    return stack_judge(t->arena, json_get(t->request, STR("object")), old, &t->world->facts, &t->world->severities)
+        return policy_admit(t->arena, json_get(t->request, STR("object")), old).allowed;
+    return stack_admit(t->arena, json_get(t->request, STR("object")), old, &t->world->facts, &t->world->severities)
         .allowed;
 }
 
@@ -190,21 +210,21 @@ static struct json old_of(const struct trial *t)
     return update ? json_get(t->request, STR("oldObject")) : (struct json){ NULL, 0 };
 }
 
-static bool what_the_judge_refuses_is_refused(const struct trial *t)
+static bool what_the_validate_rejects_is_rejected(const struct trial *t)
 {
-    return !allowed(t) || !is_judged(t) || judge_allows(t, old_of(t));
+    return !allowed(t) || !is_validated(t) || validate_allows(t, old_of(t));
 }
 
 static bool an_unreadable_old_object_excuses_nothing(const struct trial *t)
 {
-    if (!allowed(t) || !is_judged(t) || json_is(old_of(t), JSON_OBJECT))
+    if (!allowed(t) || !is_validated(t) || json_is(old_of(t), JSON_OBJECT))
         return true;
-    return judge_allows(t, (struct json){ NULL, 0 });
+    return validate_allows(t, (struct json){ NULL, 0 });
 }
 
-static bool nothing_else_is_refused(const struct trial *t)
+static bool nothing_else_is_rejected(const struct trial *t)
 {
-    return !answered(t) || allowed(t) || is_judged(t);
+    return !answered(t) || allowed(t) || is_validated(t) || !can_be_decoded(t);
 }
 
 /* --- asked again --- */
@@ -343,20 +363,21 @@ static const struct law {
     { "an error says why, has an error's status and comes without an answer", an_error_gives_no_answer },
     { "the body is as it was", the_body_is_left_alone },
     { "the answer is an AdmissionReview v1 for the request's uid", is_a_review_for_the_uid },
+    { "what cannot be decoded is not allowed", what_cannot_be_decoded_is_not_allowed },
     { "the verdict is the one that is counted", the_verdict_is_counted },
-    { "a refusal has an error's code, reason and message, and no patch", a_refusal_has_code_and_message },
+    { "a rejection has an error's code, reason and message, and no patch", a_rejection_has_code_and_message },
     { "patch and patchType come together", patch_and_type_come_together },
     { "only mutate patches", only_mutate_patches },
-    { "what the judge refuses is refused", what_the_judge_refuses_is_refused },
+    { "what validation rejects is rejected", what_the_validate_rejects_is_rejected },
     { "an old object that cannot be read excuses nothing", an_unreadable_old_object_excuses_nothing },
-    { "what is not judged is not refused", nothing_else_is_refused },
+    { "what is not validated, but can be decoded, is not rejected", nothing_else_is_rejected },
     { "asking again gets the same answer", asking_again_changes_nothing },
     { "a dry run gets the same answer", a_dry_run_is_answered_alike },
     { "the patch applies and is not empty", the_patch_applies },
     { "the patch writes defaults and who applied, and nothing else", the_patch_keeps_to_its_places },
     { "a second patch is empty", a_second_patch_is_empty },
     { "what mutate made of it is what validate takes", what_mutate_made_is_what_validate_takes },
-    { "a reinvocation mends what was undone, and no more", a_reinvocation_mends_what_was_undone },
+    { "a reinvocation fixes what was undone, and no more", a_reinvocation_mends_what_was_undone },
 };
 
 static void count(const struct trial *t, struct review_tally *tally)

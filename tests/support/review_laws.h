@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* review_laws.h: what must be true of the answer to any body, on either route, whoever sent it.
  *
  * The laws know nothing of how an answer is made: they read its bytes as an API server does. Property tests, the

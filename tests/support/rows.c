@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rows.c: failures that name the row. */
 #include "support/rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rows.h: what every unit test begins with: cmocka, in the order it wants its headers. */
 #ifndef HERD_TESTS_SUPPORT_ROWS_H
 #define HERD_TESTS_SUPPORT_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scarcity.c: what the linker puts in the place of malloc, calloc, realloc and _exit. */
 #include "support/scarcity.h"
 
@@ -54,7 +55,7 @@ uint64_t scarcity_requests(void)
     return atomic_load(&requests);
 }
 
-static bool is_refused(void)
+static bool is_rejected(void)
 {
     uint64_t number = atomic_fetch_add(&requests, 1) + 1;
 
@@ -63,15 +64,15 @@ static bool is_refused(void)
 
 void *__wrap_malloc(size_t bytes)
 {
-    return is_refused() ? NULL : __real_malloc(bytes);
+    return is_rejected() ? NULL : __real_malloc(bytes);
 }
 
 void *__wrap_calloc(size_t count, size_t bytes)
 {
-    return is_refused() ? NULL : __real_calloc(count, bytes);
+    return is_rejected() ? NULL : __real_calloc(count, bytes);
 }
 
 void *__wrap_realloc(void *held, size_t bytes)
 {
-    return is_refused() ? NULL : __real_realloc(held, bytes);
+    return is_rejected() ? NULL : __real_realloc(held, bytes);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scarcity.h: memory that really runs out: malloc, calloc and realloc that fail.
  *
  * Only in tests that are linked with --wrap for these and for _exit (tests/CMakeLists.txt), and only for calls in code

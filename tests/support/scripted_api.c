@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scripted_api.c: io/http_server with a thread for each connection, and a script under a lock. */
 #include "support/rows.h"
 
@@ -26,6 +27,7 @@ struct line {
 struct seen {
     char *method;
     char *url; /* path?query, and behind a line end the body */
+    char *headers; /* each behind a line end, and one at the end */
 };
 
 struct scripted_api {
@@ -100,6 +102,20 @@ static void give_end(void *context)
     (void)context;
 }
 
+static void add_header(void *context, struct str name, struct str value)
+{
+    strbuf_fmt(context, "\n%.*s: %.*s", STR_ARG(name), STR_ARG(value));
+}
+
+static struct str headers_of(struct http_exchange *exchange, struct arena *arena)
+{
+    struct strbuf out = strbuf_new(arena, 256);
+
+    http_headers(exchange, add_header, &out);
+    strbuf_char(&out, '\n');
+    return strbuf_str(&out);
+}
+
 static void handle(struct http_exchange *exchange, void *context)
 {
     struct scripted_api *api = context;
@@ -108,12 +124,14 @@ static void handle(struct http_exchange *exchange, void *context)
                              STR_ARG(view->query), STR_ARG(view->body));
     bool watch = str_find(view->query, STR("watch=true"), 0) >= 0;
     struct str method = watch ? STR("WATCH") : view->method;
+    struct str headers = headers_of(exchange, view->arena);
     struct line line = { .status = 404, .body = "nothing was said for this request" };
 
     pthread_mutex_lock(&api->lock);
     if (api->seen_count < REQUESTS_MAX)
         api->seen[api->seen_count++] =
-            (struct seen){ mem_copy(method.at, method.len), mem_copy(url.at, url.len) };
+            (struct seen){ mem_copy(method.at, method.len), mem_copy(url.at, url.len),
+                           mem_copy(headers.at, headers.len) };
 
     struct line *found = find_line(api, method, url);
 
@@ -136,12 +154,12 @@ static void handle(struct http_exchange *exchange, void *context)
                 str_of(line.body ? line.body : ""));
 }
 
-struct scripted_api *scripted_api_create(void)
+static void listen_at(struct scripted_api *api, uint16_t port)
 {
     static const struct http_route routes[] = { { "", "/*", 1024 * 1024, handle, "api" } };
-    struct scripted_api *api = mem_new(struct scripted_api);
     struct http_server_options options = {
         .address = "127.0.0.1",
+        .port = port,
         .routes = routes,
         .route_count = 1,
         .context = api,
@@ -149,25 +167,50 @@ struct scripted_api *scripted_api_create(void)
     };
     struct error err;
 
-    pthread_mutex_init(&api->lock, NULL);
     api->server = http_server_create(&options, &err);
     if (!api->server)
         fail_msg("%s", err.text);
+}
+
+struct scripted_api *scripted_api_create(void)
+{
+    struct scripted_api *api = mem_new(struct scripted_api);
+
+    pthread_mutex_init(&api->lock, NULL);
+    listen_at(api, 0);
     snprintf(api->url, sizeof(api->url), "http://127.0.0.1:%u", http_server_port(api->server));
     return api;
+}
+
+static void set_closing(struct scripted_api *api, bool closing)
+{
+    pthread_mutex_lock(&api->lock);
+    api->closing = closing;
+    pthread_mutex_unlock(&api->lock);
+}
+
+void scripted_api_leave(struct scripted_api *api)
+{
+    set_closing(api, true);
+    http_server_free(TAKE(api->server));
+}
+
+void scripted_api_return(struct scripted_api *api)
+{
+    set_closing(api, false);
+    listen_at(api, (uint16_t)strtoul(strrchr(api->url, ':') + 1, NULL, 10));
 }
 
 void scripted_api_free(struct scripted_api *api)
 {
     if (!api)
         return;
-    pthread_mutex_lock(&api->lock);
-    api->closing = true;
-    pthread_mutex_unlock(&api->lock);
+    set_closing(api, true);
     http_server_free(api->server);
     for (uint32_t i = 0; i < api->seen_count; i++) {
         mem_free(api->seen[i].method);
         mem_free(api->seen[i].url);
+        mem_free(api->seen[i].headers);
     }
     pthread_mutex_destroy(&api->lock);
     mem_free(api);
@@ -248,6 +291,22 @@ struct str scripted_api_last(struct scripted_api *api, struct arena *arena, cons
             last = str_dup(arena, str_of(api->seen[i].url));
     pthread_mutex_unlock(&api->lock);
     return last;
+}
+
+bool scripted_api_last_has(struct scripted_api *api, const char *method, const char *piece,
+                           const char *line)
+{
+    bool has = false;
+
+    pthread_mutex_lock(&api->lock);
+    for (uint32_t i = 0; i < api->seen_count; i++)
+        if (strcmp(api->seen[i].method, method) == 0 && strstr(api->seen[i].url, piece)) {
+            const char *at = strstr(api->seen[i].headers, line);
+
+            has = at && at[-1] == '\n' && at[strlen(line)] == '\n';
+        }
+    pthread_mutex_unlock(&api->lock);
+    return has;
 }
 
 struct awaited {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scripted_api.h: an API server of a test's own: what each request gets is said beforehand.
  *
  * Answers stand in a queue for each kind of request, told apart by method and by a piece of the URL;
@@ -28,10 +29,17 @@ void scripted_api_hang(struct scripted_api *api, const char *method, const char 
 /* The next watch gets these bytes and then, with `ends`, its end; else it stays silent. */
 void scripted_api_say_watch(struct scripted_api *api, const char *bytes, bool ends);
 
+/* It listens no more, and again where it was. */
+void scripted_api_leave(struct scripted_api *api);
+void scripted_api_return(struct scripted_api *api);
+
 /* How many requests `method` with `piece` came so far, and the last one's URL and body. */
 uint32_t scripted_api_count(struct scripted_api *api, const char *method, const char *piece);
 struct str scripted_api_last(struct scripted_api *api, struct arena *arena, const char *method,
                              const char *piece);
+/* Whether the last one carried the header `line`, "Name: value". */
+bool scripted_api_last_has(struct scripted_api *api, const char *method, const char *piece,
+                           const char *line);
 /* Run the loop until so many came; what they are answered is not there yet. */
 void scripted_api_run_until(struct scripted_api *api, struct loop *loop, const char *method, const char *piece,
                             uint32_t count);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sized_review.c: Stacks and policies by a loop each. */
 #include "support/sized_review.h"
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sized_review.h: reviews of Stacks that are as large as wanted in one respect, to see how cost grows with it. */
 #ifndef HERD_TESTS_SUPPORT_SIZED_REVIEW_H
 #define HERD_TESTS_SUPPORT_SIZED_REVIEW_H
 
-#include "stack/policy_set.h"
+#include "stack/policy/policy_set.h"
 
 enum sized_by {
     SIZED_CHARTS,    /* each waits for the one before */
@@ -18,7 +19,7 @@ const char *sized_name(enum sized_by by);
 
 struct sized_review {
     struct str body;             /* an AdmissionReview of a create */
-    struct policy_set *policies; /* to be judged by; the caller's */
+    struct policy_set *policies; /* to be validated by; the caller's */
 };
 struct sized_review sized_review(struct arena *arena, enum sized_by by, int count);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stack_builder.c: Stacks for tests. */
 #include "support/stack_builder.h"
 
@@ -76,12 +77,12 @@ struct json stack_json(struct stack_builder *b)
     return test_json(b->arena, stack_text(b));
 }
 
-struct verdict judge_json(struct arena *arena, struct json object)
+struct verdict validate_json(struct arena *arena, struct json object)
 {
     struct facts facts = { 0 };
     struct rule_severities severities = rule_severities_default();
 
-    return stack_judge(arena, object, (struct json){ NULL, 0 }, &facts, &severities);
+    return stack_admit(arena, object, (struct json){ NULL, 0 }, &facts, &severities);
 }
 
 struct str findings_text(struct arena *arena, const struct problems *problems)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stack_builder.h: Stacks for tests, as JSON text that is then read as the webhook reads it.
  *
  *     struct stack_builder b = a_stack(arena);
@@ -9,8 +10,8 @@
 #ifndef HERD_TESTS_SUPPORT_STACK_BUILDER_H
 #define HERD_TESTS_SUPPORT_STACK_BUILDER_H
 
-#include "stack/decode.h"
-#include "stack/validate.h"
+#include "stack/model/decode.h"
+#include "stack/rules/validate.h"
 
 struct stack_builder {
     struct arena *arena;
@@ -34,8 +35,8 @@ struct str stack_text(struct stack_builder *b);
 struct json stack_json(struct stack_builder *b);
 
 struct json test_json(struct arena *arena, struct str text);
-/* Judged with default severities, no facts and no old object. */
-struct verdict judge_json(struct arena *arena, struct json object);
+/* Validated with default severities, no facts and no old object. */
+struct verdict validate_json(struct arena *arena, struct json object);
 /* "rule field; rule field; ...", denied ones with '!' in front: what rows compare. */
 struct str findings_text(struct arena *arena, const struct problems *problems);
 

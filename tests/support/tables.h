@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tables.h: the .def tables of all programs as arrays, for the tests that walk them. */
 #ifndef HERD_TESTS_SUPPORT_TABLES_H
 #define HERD_TESTS_SUPPORT_TABLES_H
@@ -29,6 +30,7 @@ extern const struct metric_table metric_tables[];
 extern const uint32_t metric_table_count;
 
 struct limit_entry {
+    const char *folder; /* whose limits.def it is in */
     const char *name;
     int64_t value;
     const char *unit;

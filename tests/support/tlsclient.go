@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // tlsclient.go: Go's own client, as the API servers have it: tlsclient URL CA-FILE SERVER-NAME.
 package main
 

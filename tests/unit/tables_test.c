@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tables_test.c: every table is sound: unique names, help that is a sentence, defaults within
  * bounds, and documented. The fields of a Stack have a test of their own (stack/fields_test.c).
  *
@@ -8,11 +9,19 @@
 #include "support/tables.h"
 
 #include "base/limits.h"
-#include "stack/reasons.h"
-#include "stack/validate.h"
+#include "io/limits.h"
+#include "kube/limits.h"
+#include "runtime/limits.h"
+#include "stack/model/limits.h"
+#include "stack/model/reasons.h"
+#include "stack/model/status.h"
+#include "stack/rules/validate.h"
+#include "text/limits.h"
+#include "webhook/limits.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 static bool is_sentence(const char *text)
 {
@@ -132,9 +141,9 @@ static void flags_are_documented(void **state)
 
     (void)state;
     strbuf_lit(&out, "# Flags\n\n"
-                     "Made from each program's `flags.def` by `tests/unit/tables_test.c`. "
-                     "The command line goes before the environment, the environment before the "
-                     "default.\n");
+                     "Look up here how to configure each program: its flags, their defaults, the values that they accept and\n"
+                     "their environment variables. A flag overrides its environment variable, which overrides the default.\n\n"
+                     "`tests/unit/tables_test.c` generates this page from each program's `flags.def`.\n");
     for (uint32_t t = 0; t < flag_table_count; t++) {
         strbuf_fmt(&out,
                    "\n## %s\n\n"
@@ -153,7 +162,12 @@ static bool ends_with(const char *name, const char *end)
     return str_ends(str_of(name), str_of(end));
 }
 
-static void check_metric(const struct metric_table *table, uint32_t at)
+static struct str label_name(const struct metric_row *row, int label)
+{
+    return str_make(row->labels[label], strcspn(row->labels[label], "="));
+}
+
+static void check_metric(struct arena *arena, const struct metric_table *table, uint32_t at)
 {
     const struct metric_row *row = &table->rows[at].row;
     bool has_buckets = strcmp(table->rows[at].buckets, "NULL") != 0;
@@ -166,15 +180,15 @@ static void check_metric(const struct metric_table *table, uint32_t at)
                 "counters, and only they, end in _total");
     rows_expect(row->name, !ends_with(row->name, "_failed") && !ends_with(row->name, "_dropped"),
                 "what happens and is counted is a counter");
-    rows_expect(row->name, row->kind != METRIC_HISTOGRAM || ends_with(row->name, "_seconds"),
-                "histograms are in seconds");
+    rows_expect(row->name, row->kind != METRIC_HISTOGRAM || ends_with(row->name, "_duration_seconds"),
+                "histograms are durations in seconds");
     rows_expect(row->name, (row->kind == METRIC_HISTOGRAM) == has_buckets,
                 "buckets go with histograms");
     for (int i = 0; i < METRIC_LABELS_MAX; i++)
         if (row->labels[i]) {
-            rows_expect(row->name, is_joined(row->labels[i], '_'), "labels are snake_case");
+            rows_expect(row->name, is_joined(str_z(arena, label_name(row, i)), '_'), "labels are snake_case");
             rows_expect(row->name, i == 0 || row->labels[i - 1], "labels have no gap");
-            rows_expect(row->name, i == 0 || strcmp(row->labels[i], row->labels[i - 1]) != 0,
+            rows_expect(row->name, i == 0 || !str_eq(label_name(row, i), label_name(row, i - 1)),
                         "labels are unique");
         }
     for (uint32_t i = 0; i < at; i++)
@@ -188,7 +202,7 @@ static void put_metric(struct strbuf *out, const struct metric_row *row)
     struct strbuf labels = strbuf_new(out->arena, 64);
 
     for (int i = 0; i < METRIC_LABELS_MAX && row->labels[i]; i++)
-        strbuf_fmt(&labels, "%s`%s`", i ? ", " : "", row->labels[i]);
+        strbuf_fmt(&labels, "%s`%.*s`", i ? ", " : "", STR_ARG(label_name(row, i)));
     strbuf_char(out, '|');
     put_cell(out, str_fmt(out->arena, "`%s`", row->name));
     put_cell(out, str_of(kinds[row->kind]));
@@ -203,13 +217,15 @@ static void metrics_are_sound_and_documented(void **state)
     struct strbuf out = strbuf_new(arena, 8192);
 
     (void)state;
-    strbuf_lit(&out, "# Metrics\n\nMade from each program's `metrics.def` by "
-                     "`tests/unit/tables_test.c`; in Prometheus' text format at `/metrics`.\n");
+    strbuf_lit(&out, "# Metrics\n\n"
+                     "Look up here what each metric counts, to write alerts and dashboards. Each program serves its metrics at\n"
+                     "`/metrics` in Prometheus' text format; [runbooks.md](runbooks.md) says what to do when an alert fires.\n\n"
+                     "`tests/unit/tables_test.c` generates this page from each program's `metrics.def`.\n");
     for (uint32_t t = 0; t < metric_table_count; t++) {
         strbuf_fmt(&out, "\n## %s\n\n| metric | kind | labels | |\n|---|---|---|---|\n",
                    metric_tables[t].program);
         for (uint32_t i = 0; i < metric_tables[t].count; i++) {
-            check_metric(&metric_tables[t], i);
+            check_metric(arena, &metric_tables[t], i);
             put_metric(&out, &metric_tables[t].rows[i].row);
         }
     }
@@ -242,6 +258,60 @@ static void alerts_ask_for_figures_that_there_are(void **state)
     rows_expect("there are some", found > 5, "else nothing was looked at");
 }
 
+/* The name of each alert is a heading of docs/runbooks.md, and the anchor of its runbook_url. */
+static void alerts_have_runbooks(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const char *at = str_z(arena, test_file(arena, "manifests/monitoring/prometheusrule.yaml"));
+    struct str runbooks = test_file(arena, "docs/runbooks.md");
+
+    (void)state;
+    while ((at = strstr(at, "- alert: "))) {
+        struct str name = str_make(at + 9, strcspn(at + 9, "\n"));
+        const char *next = strstr(at + 9, "- alert: ");
+        struct str alert = next ? str_make(at, (size_t)(next - at)) : str_of(at);
+        char anchor[64] = "";
+
+        for (size_t i = 0; i < name.len && i < sizeof(anchor) - 1; i++)
+            anchor[i] = (char)tolower((unsigned char)name.at[i]);
+
+        rows_expect(str_z(arena, name), str_find(runbooks, str_fmt(arena, "\n## %.*s\n", STR_ARG(name)), 0) >= 0,
+                    "docs/runbooks.md has a section on it");
+        rows_expect(str_z(arena, name),
+                    str_find(alert, str_fmt(arena, "runbook_url: https://herd.suse.com/docs/runbooks#%s\n", anchor), 0) >= 0,
+                    "its runbook_url points there");
+        at += 9;
+    }
+}
+
+/* What can fail is tried again after LIMIT_RETRY_MAX at the latest, so one thing that fails for good
+ * fails so often in the window of an increase(), and no more: a rule that waits for more never fires. */
+static void alerts_fire_for_one_thing_that_fails_for_good(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str rules = test_file(arena, "manifests/monitoring/prometheusrule.yaml");
+    struct str of_chart = test_file(arena, "manifests/chart/templates/monitoring.yaml");
+    ptrdiff_t first = str_find(rules, STR("- alert:"), 0);
+    const char *at = str_z(arena, rules);
+    uint32_t found = 0;
+
+    (void)state;
+    rows_expect("the chart has the same rules",
+                str_find(of_chart, str_slice(rules, (size_t)first, rules.len), 0) >= 0,
+                "copy them from manifests/monitoring");
+    while ((at = strstr(at, "increase("))) {
+        const char *line = str_z(arena, str_make(at, strcspn(at, "\n")));
+        long minutes = strchr(line, '[') ? strtol(strchr(line, '[') + 1, NULL, 10) : 0;
+        long above = strchr(line, '>') ? strtol(strchr(line, '>') + 1, NULL, 10) : 0;
+
+        rows_expect(line, minutes > 0 && above > 0, "it is increase(NAME[Nm]) > N");
+        rows_expect(line, above < minutes * 60 * 1000 / LIMIT_RETRY_MAX, "it can fire");
+        at += strlen(line);
+        found++;
+    }
+    rows_expect("there are some", found > 0, "else nothing was looked at");
+}
+
 /* --- limits --- */
 
 static bool is_unit(const char *unit)
@@ -261,12 +331,15 @@ static void limits_are_sound_and_documented(void **state)
 
     (void)state;
     strbuf_lit(&out, "# Limits\n\n"
-                     "Made from `shared/base/limits.def` by `tests/unit/tables_test.c`: "
-                     "the bound on every body, depth, list, queue and retry.\n\n"
-                     "| limit | value | unit | where the number comes from |\n|---|---|---|---|\n");
+                     "Look up here how large an object, a list or a queue may be, how often a request is retried, and where\n"
+                     "each number comes from.\n\n"
+                     "`tests/unit/tables_test.c` generates this page from `limits.def` of each folder.\n");
     for (uint32_t i = 0; i < limit_entry_count; i++) {
         const struct limit_entry *entry = &limit_entries[i];
 
+        if (i == 0 || strcmp(entry->folder, entry[-1].folder) != 0)
+            strbuf_fmt(&out, "\n## `%s`\n\n| limit | value | unit | where the number comes from |\n"
+                             "|---|---|---|---|\n", entry->folder);
         rows_expect(entry->name, entry->value > 0, "it is positive");
         rows_expect(entry->name, entry->value <= INT32_MAX, "it fits an enumerator");
         rows_expect(entry->name, is_unit(entry->unit), "its unit is known");
@@ -283,33 +356,172 @@ static void limits_are_sound_and_documented(void **state)
 
 /* --- reasons --- */
 
-static const char *const event_words[] = { "none", "Normal", "Warning" };
+static void put_reason(struct strbuf *out, const char *name, const char *event, const char *where,
+                       const char *sentence, const char *remedy)
+{
+    rows_expect(name, isupper((unsigned char)name[0]), "it is CamelCase");
+    rows_expect(name, strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
+                          strlen(name), "it is of letters");
+    rows_expect(name, is_sentence(sentence), "it says what it means");
+    rows_expect(name, !remedy[0] || is_sentence(remedy), "what to do is a sentence");
+    strbuf_fmt(out, "| `%s` | %s |", name, where);
+    put_cell(out, str_of(event));
+    put_cell(out, str_of(sentence));
+    put_cell(out, str_of(remedy));
+    strbuf_char(out, '\n');
+}
+
+static bool is_phase(struct str name)
+{
+    return str_eq(name, str_of(stack_phase_name(stack_phase_from(name))));
+}
+
+static void put_reason_row(struct strbuf *out, const struct reason_row *row)
+{
+    static const char *const places[] = { "release", "Stack", "condition", "" };
+    static const char *const types[] = { "", "Normal", "Normal", "Warning" };
+    const char *place = places[row->where];
+    bool phase = is_phase(row->name);
+
+    rows_expect(row->name.at, reason_find(row->name) == row, "its name is unique");
+    put_reason(out, row->name.at, types[row->news],
+               str_fmt(out->arena, "%s%s%s", place, place[0] && phase ? ", " : "",
+                       phase      ? "phase"
+                       : place[0] ? ""
+                                  : "Event only").at,
+               row->sentence, row->remedy);
+}
+
+static void put_controller_reasons(struct strbuf *out)
+{
+    enum { POD, CERTIFICATE, INVENTORY };
+    static const char *const about[] = { "Pod of herd-controller", "Herd's own CA",
+                                         "ClusterInventory" };
+
+    strbuf_lit(out, "\n## Of other objects\n\n"
+                    "Events of herd-controller's own Pod and of the objects of Herd's own CA, and the "
+                    "condition `Observed` of a ClusterInventory.\n\n"
+                    "| reason | where | Event | what it means | what to do |\n|---|---|---|---|---|\n");
+#define CONTROLLER_REASON(id, name, event, of, sentence, remedy)                                   \
+    put_reason(out, name, strcmp(event, "none") == 0 ? "" : event, about[of], sentence, remedy);
+#include "controller/reasons.def"
+#undef CONTROLLER_REASON
+}
+
+static void put_child_reasons(struct strbuf *out)
+{
+    strbuf_lit(out, "\n## Of kinds that are made into other objects\n\n"
+                    "The conditions of an object that the controller makes into other objects, such as "
+                    "ConfigMaps or Deployments.\n\n"
+                    "| reason | condition | Event | what it means | what to do |\n|---|---|---|---|---|\n");
+#define CHILD_REASON(id, name, condition, sentence, remedy)                                        \
+    put_reason(out, name, "", condition, sentence, remedy);
+#include "kube/child_reasons.def"
+#undef CHILD_REASON
+}
+
+static void put_errors(struct strbuf *out)
+{
+    strbuf_lit(out, "\n## Of requests that failed\n\n"
+                    "Where Rancher or the API server rejected what Herd asked for, the release has the "
+                    "reason of the rejection, and its Event is a Warning; a rejected `kubectl apply` "
+                    "has it as the reason of the Status.\n\n"
+                    "| reason | HTTP status | what Herd does | what it means | what to do |\n"
+                    "|---|---|---|---|---|\n");
+    static const char *const courses[] = { "retries, and counts as no failure",
+                                           "retries with backoff", "retries when something changes",
+                                           "stops until the spec changes" };
+
+#define ERROR_ROW(code, reason, http_status, course, sentence, remedy)                             \
+    put_reason(out, reason, courses[COURSE_##course], #http_status, sentence, remedy);
+#include "base/errors.def"
+#undef ERROR_ROW
+}
+
+static struct str reasons_page(struct arena *arena)
+{
+    struct strbuf out = strbuf_new(arena, 8192);
+
+    strbuf_lit(&out, "# Reasons\n\n"
+                     "Look up here what a reason in `status.deployments[].reason`, in a condition or in an Event means, and what "
+                     "to\ndo about it. [troubleshooting.md](troubleshooting.md) starts from symptoms instead.\n\n"
+                     "`tests/unit/tables_test.c` generates this page from `shared/stack/model/reasons.def`, "
+                     "`controller/reasons.def`,\n`shared/kube/child_reasons.def` and `shared/base/errors.def`.\n\n"
+                     "## Of Stacks\n\n"
+                     "Where a reason appears: *release* is `status.deployments[].reason`, and the "
+                     "conditions Ready and Reconciling when that release is the worst one; *Stack* is "
+                     "the condition Ready when the cause concerns the whole Stack; *phase* is the Event "
+                     "when the Stack reaches that phase. The third column is the type of the Event; a "
+                     "reason without a type causes no Event by itself.\n\n"
+                     "| reason | where | Event | what it means | what to do |\n|---|---|---|---|---|\n");
+    for (int i = 0; i < REASON_COUNT; i++)
+        put_reason_row(&out, &reason_rows[i]);
+    put_controller_reasons(&out);
+    put_child_reasons(&out);
+    put_errors(&out);
+    return strbuf_str(&out);
+}
 
 static void reasons_are_sound_and_documented(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct strbuf out = strbuf_new(arena, 8192);
 
     (void)state;
-    strbuf_lit(&out, "# Reasons\n\n"
-                     "Made from `shared/stack/reasons.def` by `tests/unit/tables_test.c`: the words "
-                     "in `status.deployments[].reason`, in conditions and in Events. A request that "
-                     "was refused has the reason that it was refused with.\n\n"
-                     "| reason | Event | what it says |\n|---|---|---|\n");
-    for (int i = 0; i < REASON_COUNT; i++) {
-        const struct reason_row *row = &reason_rows[i];
+    test_golden(arena, "docs/reasons.md", reasons_page(arena));
+}
 
-        rows_expect(row->name.at, isupper((unsigned char)row->name.at[0]), "it is CamelCase");
-        rows_expect(row->name.at, strspn(row->name.at, "abcdefghijklmnopqrstuvwxyz"
-                                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
-                                      row->name.len, "it is of letters");
-        rows_expect(row->name.at, is_sentence(row->sentence), "it says what it means");
-        rows_expect(row->name.at, reason_find(row->name) == row, "its name is unique");
-        strbuf_fmt(&out, "| `%s` | %s |", row->name.at, event_words[row->event]);
-        put_cell(&out, str_of(row->sentence));
-        strbuf_char(&out, '\n');
+static void expect_reason(struct str page, struct str name)
+{
+    struct arena *arena = arena_create(0);
+
+    rows_expect(str_z(arena, name),
+                str_find(page, str_fmt(arena, "| `%.*s` |", STR_ARG(name)), 0) >= 0,
+                "a reasons.def or errors.def has it");
+    arena_free(arena);
+}
+
+/* Words that some file gives as a reason without a table: `reason = STR("Word")` and the like. */
+static void expect_literals(struct arena *arena, const char *path, struct str page)
+{
+    static const char *const marks[] = { "reason = STR(\"", "reason = str_of(\"" };
+    struct str text = test_file(arena, path);
+
+    for (size_t m = 0; m < sizeof(marks) / sizeof(marks[0]); m++) {
+        ptrdiff_t at = -1;
+
+        while ((at = str_find(text, str_of(marks[m]), (size_t)(at + 1))) >= 0) {
+            size_t from = (size_t)at + strlen(marks[m]);
+            ptrdiff_t end = str_find(text, STR("\""), from);
+
+            if (end > (ptrdiff_t)from)
+                expect_reason(page, str_slice(text, from, (size_t)end));
+        }
     }
-    test_golden(arena, "docs/reasons.md", strbuf_str(&out));
+}
+
+/* Whatever can stand in a status or an Event is in docs/reasons.md. */
+static void every_reason_is_in_a_table(void **state)
+{
+    static const char *const folders[] = { "shared", "controller", "webhook" };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str page = reasons_page(arena);
+
+    (void)state;
+    for (enum stack_phase phase = PHASE_PENDING; phase <= PHASE_DELETING; phase++) {
+        struct str name = str_of(stack_phase_name(phase));
+
+        expect_reason(page, name);
+        rows_expect(name.at, reason_find(name) != NULL, "an Event about a phase finds its row");
+    }
+    for (enum error_code code = ERROR_NONE + 1; code < ERROR_CODE_COUNT; code++)
+        expect_reason(page, str_of(error_reason(code)));
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        struct str_list files = test_files_below(arena, folders[i], ".c");
+
+        rows_expect(folders[i], files.count > 0, "it has files");
+        for (uint32_t k = 0; k < files.count; k++)
+            expect_literals(arena, files.items[k].at, page);
+    }
 }
 
 static void limits_go_together(void **state)
@@ -395,7 +607,7 @@ static void rules_are_sound_and_documented(void **state)
     for (enum rule_id id = 0; id < RULE_COUNT; id++) {
         const struct rule *rule = rule_of(id);
         struct str head = str_fmt(arena, "%s.", rule->area);
-        struct str row = str_fmt(arena, "| `%s` | %s ", rule->name,
+        struct str row = str_fmt(arena, "| <a id=\"%s\"></a>`%s` | %s ", rule->name, rule->name,
                                  severity_name(rule->severity));
         enum rule_id found;
 
@@ -405,10 +617,10 @@ static void rules_are_sound_and_documented(void **state)
                     "it is found by its name");
         rows_expect(rule->name, rule->severity != SEVERITY_OFF, "it is on by default");
         rows_expect(rule->name, rule->field[0], "it has a field");
-        rows_expect(rule->name, rule->way_out[0] && !ends_with(rule->way_out, "."),
-                    "it has a way out, which goes on in a sentence");
-        rows_expect(rule->name, !strstr(rule->way_out, "let in"),
-                    "its way out foretells no verdict: other findings have a say in it");
+        rows_expect(rule->name, rule->remedy[0] && !ends_with(rule->remedy, "."),
+                    "it has a remedy, which goes on in a sentence");
+        rows_expect(rule->name, !strstr(rule->remedy, "let in"),
+                    "its remedy foretells no verdict: other findings have a say in it");
         rows_expect(rule->name, str_find(docs, row, 0) >= 0, "docs/rules.md has it");
     }
 }
@@ -420,8 +632,11 @@ int main(void)
         cmocka_unit_test(flags_are_documented),
         cmocka_unit_test(metrics_are_sound_and_documented),
         cmocka_unit_test(alerts_ask_for_figures_that_there_are),
+        cmocka_unit_test(alerts_have_runbooks),
+        cmocka_unit_test(alerts_fire_for_one_thing_that_fails_for_good),
         cmocka_unit_test(limits_are_sound_and_documented),
         cmocka_unit_test(reasons_are_sound_and_documented),
+        cmocka_unit_test(every_reason_is_in_a_table),
         cmocka_unit_test(limits_go_together),
         cmocka_unit_test(names_are_unique_and_help_is_there),
         cmocka_unit_test(errors_are_sound),

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cases.c: the fields of a StackTest, and what a case must find. */
 #include "webhook/offline/cases.h"
 
-#include "stack/fields_decode.h"
-#include "stack/stack.h"
+#include "stack/model/fields_decode.h"
+#include "stack/model/stack.h"
 #include "webhook/offline/output.h"
 
 /* --- fields --- */
@@ -64,17 +65,16 @@ struct suite_fields {
 static const struct field suite_rows[SUITE_ROWS] = {
     [ROW_API_VERSION] = { STR_INIT("apiVersion"), FIELD_STRING, FIELD_REQUIRED,
                           AT(suite_fields, api_version), .min = 1, .max = 253 },
-    [ROW_KIND] = { STR_INIT("kind"), FIELD_STRING, FIELD_REQUIRED, AT(suite_fields, kind),
-                   .min = 1, .max = 253 },
+    [ROW_KIND] = { STR_INIT("kind"), FIELD_STRING, FIELD_REQUIRED, AT(suite_fields, kind), .min = 1,
+                   .max = 253 },
     [ROW_METADATA] = { STR_INIT("metadata"), FIELD_OBJECT, AT(suite_fields, suite.metadata) },
     [ROW_POLICIES] = { STR_INIT("policies"), FIELD_STRINGS, AT(suite_fields, suite.policies),
                        .max = NAMES_MAX, .help = "Where the StackPolicies are that are tested." },
     [ROW_INVENTORY] = { STR_INIT("inventory"), FIELD_STRINGS, AT(suite_fields, suite.inventory),
                         .max = NAMES_MAX,
-                        .help = "Where the ClusterInventories are by which is judged." },
-    [ROW_TESTS] = { STR_INIT("tests"), FIELD_STRUCTS, FIELD_REQUIRED,
-                    AT(suite_fields, suite.tests), .of = &fields_of_case, .min = 1,
-                    .max = TESTS_MAX },
+                        .help = "Where the ClusterInventories are by which is validated." },
+    [ROW_TESTS] = { STR_INIT("tests"), FIELD_STRUCTS, FIELD_REQUIRED, AT(suite_fields, suite.tests),
+                    .of = &fields_of_case, .min = 1, .max = TESTS_MAX },
 };
 
 static const struct field_table fields_of_suite = {
@@ -95,7 +95,7 @@ static void check_word(struct findings *found, struct str name, struct str got, 
     if (got.len && !str_eq(got, str_of(want)))
         finding_add(found, RULE_SHAPE_KIND, CAUSE_VALUE_NOT_SUPPORTED, &at,
                     STR("write apiVersion: " STACK_GROUP "/" STACK_VERSION " and kind: StackTest"),
-                    "'%.*s' is not %s", STR_ARG(finding_shown(found, got)), want);
+                    "\"%.*s\": must be %s", STR_ARG(finding_shown(found, got)), want);
 }
 
 static void check_case(struct findings *found, const struct test_case *test, const struct path *at)
@@ -105,7 +105,7 @@ static void check_case(struct findings *found, const struct test_case *test, con
     if (!(test->given & FIELD_BROKEN) && !STACK_GIVEN(test, ROW_STACK) &&
         !STACK_GIVEN(test, ROW_FILES))
         finding_add(found, RULE_SHAPE_REQUIRED, CAUSE_VALUE_REQUIRED, &stack,
-                    STR("give stack, files, or both"), "there is nothing to judge");
+                    STR("give stack, files, or both"), "there is nothing to validate");
 }
 
 struct test_suite cases_decode(struct arena *arena, struct json object, struct problems *problems)
@@ -252,7 +252,6 @@ struct case_result cases_broken(struct arena *arena, const struct object *object
     if (problems->list.count)
         result.at = object_field_place(object, problems->list.items[0].field);
     for (uint32_t i = 0; i < problems->list.count; i++)
-        add_line(&result.wrong, "%.*s",
-                 STR_ARG(output_sentence(&problems->list.items[i], arena)));
+        add_line(&result.wrong, "%.*s", STR_ARG(output_sentence(&problems->list.items[i], arena)));
     return result;
 }

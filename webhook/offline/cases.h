@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cases.h: tests of rules and policies, as YAML: which Stacks, and what must be said of them. Pure.
  *
  *     apiVersion: herd.suse.com/v1
  *     kind: StackTest
  *     policies: [pinned-versions.yaml]
  *     tests:
- *       - name: a cycle is refused
+ *       - name: a cycle is rejected
  *         files: [../rejected/cycle.yaml]
  *         verdict: denied
  *         rules: [graph.cycle]
@@ -13,17 +14,17 @@
 #ifndef HERD_WEBHOOK_OFFLINE_CASES_H
 #define HERD_WEBHOOK_OFFLINE_CASES_H
 
-#include "webhook/offline/judge.h"
+#include "webhook/offline/validate.h"
 
 enum case_verdict { CASE_UNSET, CASE_ALLOWED, CASE_WARNED, CASE_DENIED };
 
 struct test_case {
     uint64_t given;
     struct str name;
-    struct json stack;     /* one Stack, or a List; absent if there are files alone */
-    struct str_list files; /* as input_read takes them, from the folder of the StackTest */
-    unsigned verdict;      /* of the worst of its Stacks */
-    struct str_list rules; /* all that may have findings; counts if it was given */
+    struct json stack;        /* one Stack, or a List; absent if there are files alone */
+    struct str_list files;    /* as input_read takes them, from the folder of the StackTest */
+    unsigned verdict;         /* of the worst of its Stacks */
+    struct str_list rules;    /* all that may have findings; counts if it was given */
     struct str_list messages; /* parts, each of some finding's sentence */
 };
 LIST_DEFINE(test_cases, struct test_case)
@@ -31,7 +32,7 @@ LIST_DEFINE(test_cases, struct test_case)
 struct test_suite {
     uint64_t given;
     struct json metadata;
-    struct str_list policies; /* files, folders and globs, as in test_case */
+    struct str_list policies;  /* files, folders and globs, as in test_case */
     struct str_list inventory; /* the same */
     struct test_cases tests;
 };

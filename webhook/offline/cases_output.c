@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cases_output.c: what tests came to, for people, programs and CI. */
 #include "text/json_write.h"
 #include "webhook/offline/ink.h"
@@ -37,8 +38,7 @@ static void put_result(struct strbuf *out, const struct case_report *report,
             passed ? STR("passed") : STR("failed"));
     strbuf_fmt(out, ": %.*s\n", STR_ARG(str_shown(arena, result->name, SHOWN_MAX)));
     for (uint32_t i = 0; i < result->wrong.count; i++)
-        strbuf_fmt(out, "    %.*s\n",
-                   STR_ARG(str_shown(arena, result->wrong.items[i], SHOWN_MAX)));
+        strbuf_fmt(out, "    %.*s\n", STR_ARG(str_shown(arena, result->wrong.items[i], SHOWN_MAX)));
 }
 
 void cases_text(const struct case_report *report, const struct output_style *style,
@@ -93,11 +93,11 @@ void cases_json(const struct case_report *report, const struct output_style *sty
 static void put_case(struct strbuf *out, const struct case_report *report,
                      const struct case_result *result, const struct output_style *style)
 {
+    struct str file = file_of(report, result, style, out->arena);
+
     strbuf_lit(out, "    <testcase");
     xml_attribute(out, "classname", result->suite);
     xml_attribute(out, "name", result->name);
-    xml_attribute(out, "file", file_of(report, result, style, out->arena));
-    xml_attribute(out, "line", str_fmt(out->arena, "%u", result->at.line));
     if (!result->wrong.count) {
         strbuf_lit(out, "/>\n");
         return;
@@ -106,6 +106,8 @@ static void put_case(struct strbuf *out, const struct case_report *report,
     xml_attribute(out, "message", result->wrong.items[0]);
     strbuf_lit(out, " type=\"test\">");
     for (uint32_t i = 0; i < result->wrong.count; i++) {
+        xml_put(out, file);
+        strbuf_fmt(out, ":%u: ", result->at.line);
         xml_put(out, result->wrong.items[i]);
         strbuf_char(out, '\n');
     }

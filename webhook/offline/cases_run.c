@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cases_run.c: read what a case names, review it, compare. */
 #include "webhook/offline/cases_run.h"
 
@@ -47,8 +48,8 @@ static void run_case(struct running *r, const struct object *object, struct str 
     struct input_files inputs = input_read(arena, &paths);
 
     if (json_is(test->stack, JSON_OBJECT))
-        input_files_push(&inputs, (struct input_file){ .name = file,
-                                                       .bytes = json_raw(test->stack) });
+        input_files_push(&inputs,
+                         (struct input_file){ .name = file, .bytes = json_raw(test->stack) });
 
     struct report report = offline_review(arena, &inputs, config);
     struct str field = str_fmt(arena, "tests[%u].name", number);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cases_run.h: `herd-webhook review --test`: the StackTests of a folder, with what they name. */
 #ifndef HERD_WEBHOOK_OFFLINE_CASES_RUN_H
 #define HERD_WEBHOOK_OFFLINE_CASES_RUN_H

@@ -1,12 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* claimants.c: chains by release: one for those that choose clusters by a selector, and one for
  * each cluster that others name. */
 #include "webhook/offline/claimants.h"
 
-#include "base/limits.h"
 #include "base/map.h"
-#include "stack/claims.h"
-#include "stack/decode.h"
-#include "stack/default.h"
+#include "stack/model/limits.h"
 
 struct link {
     const struct fact_claimant *claimant;
@@ -54,27 +52,23 @@ static const struct fact_claimant *claimant_of(struct arena *arena, const struct
     return claimant;
 }
 
-void claimants_add(struct claimants *claimants, struct json stack_json, struct arena *scratch)
+void claimants_add(struct claimants *claimants, const struct stack *stack,
+                   const struct claims *claims)
 {
-    struct problems ignored = problems_new(scratch);
-    const struct stack *stack =
-        stack_default(scratch, stack_decode(scratch, stack_json, &ignored), NULL);
-    struct claims claims = claims_of(scratch, stack);
-    const struct fact_claimant *claimant = claimant_of(claimants->arena, stack, &claims);
+    const struct fact_claimant *claimant = claimant_of(claimants->arena, stack, claims);
 
-    for (uint32_t i = 0; i < claims.releases.count; i++) {
-        struct str release = claims.releases.items[i];
+    for (uint32_t i = 0; i < claims->releases.count; i++) {
+        struct str release = claims->releases.items[i];
 
-        if (claims.targets.by_selector)
+        if (claims->targets.by_selector)
             file_under(claimants, release, STR(""), claimant);
-        for (uint32_t k = 0; k < claims.targets.ids.count; k++)
-            file_under(claimants, release, claims.targets.ids.items[k], claimant);
+        for (uint32_t k = 0; k < claims->targets.ids.count; k++)
+            file_under(claimants, release, claims->targets.ids.items[k], claimant);
     }
 }
 
 /* False once there is no more room. */
-static bool collect(const struct claimants *claimants, struct str key,
-                    struct fact_claimants *found)
+static bool collect(const struct claimants *claimants, struct str key, struct fact_claimants *found)
 {
     for (const struct link *link = map_get(claimants->chains, key); link; link = link->next) {
         if (found->count >= LIMIT_CLAIMANTS)

@@ -1,38 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clusters.c: from an inventory to what is known of its cluster. */
 #include "webhook/offline/clusters.h"
 
-#include "stack/inventory.h"
-#include "stack/status_check.h"
+#include "stack/gpu/inventory.h"
+#include "stack/model/fields_decode.h"
 #include "webhook/offline/load.h"
-
-struct checking {
-    struct loading *loading;
-    const struct object *object;
-};
-
-static void tell_wrong(void *context, const struct path *at, struct str what)
-{
-    const struct checking *c = context;
-    struct arena *arena = c->loading->arena;
-    struct str field = path_render(at, arena);
-
-    load_wrong(c->loading, c->object->file, object_field_place(c->object, field),
-               str_fmt(arena, "%.*s %.*s", STR_ARG(field), STR_ARG(what)));
-}
 
 /* A figure that cannot be read is not to be taken for none. One without a status was just made:
  * nothing is known of its cluster. */
 static void check(struct loading *loading, const struct object *object)
 {
-    struct checking c = { .loading = loading, .object = object };
+    struct arena *arena = loading->arena;
+    struct problems problems = problems_new(arena);
+    struct findings found = findings_new(&problems);
     struct json status = json_get(object->json, STR("status"));
-    const struct crd *crd = crds;
+    struct path at = path_field(NULL, STR("status"));
 
     if (json_is(status, JSON_ABSENT))
         return;
-    while (!str_eq(str_of(crd->kind), str_of(object_kind_name(OBJECT_INVENTORY))))
-        crd++;
-    status_check(loading->arena, crd->status, status, tell_wrong, &c);
+    fields_decode(&found, &fields_of_inventory, status,
+                  arena_alloc(arena, fields_of_inventory.size), &at);
+    for (uint32_t i = 0; i < problems.list.count; i++) {
+        const struct problem *problem = &problems.list.items[i];
+
+        load_wrong(loading, object->file, object_field_place(object, problem->field),
+                   str_fmt(arena, "%.*s: %.*s; %.*s", STR_ARG(problem->field),
+                           STR_ARG(problem->message), STR_ARG(problem->remedy)));
+    }
 }
 
 static struct fact_cluster cluster_of(struct arena *arena, const struct object *object)

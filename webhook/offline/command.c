@@ -1,8 +1,9 @@
-/* command.c: read the input, judge it, write the report. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* command.c: read the input, validate it, write the report. */
 #include "webhook/offline/command.h"
 
-#include "base/limits.h"
 #include "io/file.h"
+#include "text/limits.h"
 #include "webhook/offline/cases_run.h"
 #include "webhook/offline/clusters.h"
 #include "webhook/offline/policies.h"
@@ -93,7 +94,7 @@ static void tell_wrong(const struct str_list *wrong, struct arena *arena)
         tell("", wrong->items[i], arena);
 }
 
-/* The clusters that stand there, if some are asked for; else what is wrong is told. */
+/* The clusters that stand there, if some are asked for; else what is wrong is reported. */
 static int load_clusters(const struct offline_options *options, struct arena *arena,
                          struct offline_config *config)
 {
@@ -111,7 +112,7 @@ static int load_clusters(const struct offline_options *options, struct arena *ar
     return 0;
 }
 
-/* The policies that stand there, all in order; else what is wrong is told. */
+/* The policies that stand there, all in order; else what is wrong is reported. */
 static int load_policies(struct str from, struct arena *arena, struct policy_set **ret_policies)
 {
     struct input_files files = read_from(from, arena);
@@ -126,20 +127,7 @@ static int load_policies(struct str from, struct arena *arena, struct policy_set
     return 0;
 }
 
-/* What other policies are compared with: of an empty folder none, as before the first of them. */
-static int load_policies_before(struct str from, struct arena *arena,
-                                struct policy_set **ret_policies)
-{
-    struct input_files files = read_from(from, arena);
-
-    if (files.count == 1 && files.items[0].empty_folder) {
-        *ret_policies = NULL;
-        return 0;
-    }
-    return load_policies(from, arena, ret_policies);
-}
-
-/* What the file says, and over it flags; else what is wrong is told. */
+/* What the file says, and over it flags; else what is wrong is reported. */
 static int read_configuration(const struct offline_options *options, struct arena *arena,
                               struct configuration *ret_configuration)
 {
@@ -181,8 +169,8 @@ static struct report review_files(struct arena *arena, struct input_files *files
 {
     struct report report = offline_review(arena, files, config);
 
-    if (report.objects.count || report.others.count || report.findings.count ||
-        report.unreadable || files->count != 1 || !str_eq(files->items[0].name, STR("-")))
+    if (report.objects.count || report.others.count || report.findings.count || report.unreadable ||
+        files->count != 1 || !str_eq(files->items[0].name, STR("-")))
         return report;
     files->items[0].failure = STR(INPUT_NOTHING);
     return offline_review(arena, files, config);
@@ -236,47 +224,8 @@ static int test(const struct offline_options *options, struct arena *arena)
     return report.failed ? OFFLINE_FINDINGS : OFFLINE_CLEAN;
 }
 
-/* --- a comparison --- */
-
-static int compare(const struct offline_options *options, struct arena *arena)
-{
-    AUTO(policy_set_unref) struct policy_set *before = NULL;
-    AUTO(policy_set_unref) struct policy_set *after = NULL;
-    struct offline_config config;
-    struct output_style style = style_of(options, arena);
-    struct strbuf out = strbuf_new(arena, 64 * 1024);
-
-    if (configure(options, arena, &config) < 0 ||
-        load_policies_before(options->policy, arena, &before) < 0 ||
-        load_policies(options->other, arena, &after) < 0)
-        return OFFLINE_UNREADABLE;
-
-    struct offline_config old_config = config;
-    struct offline_config new_config = config;
-
-    old_config.policies = before;
-    new_config.policies = after;
-
-    struct input_files files = input_read(arena, &options->words);
-    struct report old_report = review_files(arena, &files, &old_config);
-    struct report new_report = review_files(arena, &files, &new_config);
-    struct diff diff = diff_reports(arena, &old_report, &new_report);
-    bool fails = diff.count_of[DIFF_REFUSED] ||
-                 (options->fail_on <= SEVERITY_WARN && diff.warned);
-
-    options->output->write_diff(&diff, &style, &out);
-    if (tell_unreadable(&new_report.files, arena) || put(&out) < 0)
-        return OFFLINE_UNREADABLE;
-    return fails ? OFFLINE_FINDINGS : OFFLINE_CLEAN;
-}
-
 int offline_run(int argc, char **argv)
 {
-    static int (*const modes[])(const struct offline_options *options, struct arena *arena) = {
-        [OFFLINE_REVIEW] = review,
-        [OFFLINE_TEST] = test,
-        [OFFLINE_DIFF] = compare,
-    };
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct offline_options options;
     struct flag_values flags;
@@ -286,6 +235,6 @@ int offline_run(int argc, char **argv)
     if (code != PROGRAM_GO_ON)
         return code;
     if (offline_options_read(&flags, &options, &err) < 0)
-        return program_refuse(&offline_program, &err);
-    return modes[options.mode](&options, arena);
+        return program_reject(&offline_program, &err);
+    return options.test.len ? test(&options, arena) : review(&options, arena);
 }

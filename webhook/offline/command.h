@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command.h: `herd-webhook review` as a command. */
 #ifndef HERD_WEBHOOK_OFFLINE_COMMAND_H
 #define HERD_WEBHOOK_OFFLINE_COMMAND_H

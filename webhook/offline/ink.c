@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ink.c: one code for each meaning. */
 #include "webhook/offline/ink.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ink.h: colours of a terminal (ECMA-48), by what they mean. */
 #ifndef HERD_WEBHOOK_OFFLINE_INK_H
 #define HERD_WEBHOOK_OFFLINE_INK_H

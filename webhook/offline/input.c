@@ -1,9 +1,10 @@
-/* input.c: names to files, files to bytes. What cannot be read is told of and passed over. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* input.c: names to files, files to bytes. What cannot be read is reported and passed over. */
 #include "webhook/offline/input.h"
 
-#include "base/limits.h"
 #include "base/map.h"
 #include "io/file.h"
+#include "webhook/limits.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -80,8 +81,8 @@ static void add_file(struct gathering *g, struct str name, bool found)
         return;
     }
     g->bytes += bytes.len;
-    input_files_push(&g->files, (struct input_file){ .name = name, .bytes = bytes,
-                                                     .found = found });
+    input_files_push(&g->files,
+                     (struct input_file){ .name = name, .bytes = bytes, .found = found });
 }
 
 /* --- folders --- */
@@ -100,7 +101,7 @@ static bool is_own_folder(const char *path)
     return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-/* A pipe, a device, a link to a folder. What leads nowhere is told of when it is read. */
+/* A pipe, a device, a link to a folder. What leads nowhere is reported when it is read. */
 static bool is_no_file(const char *path)
 {
     struct stat facts;
@@ -146,10 +147,8 @@ static void add_path(struct gathering *g, struct str path)
     }
     add_folder(g, path, 0);
     /* A slip in a path must not look like a clean review. */
-    if (g->files.count == before && map_count(g->names) == known) {
+    if (g->files.count == before && map_count(g->names) == known)
         fail(g, path, "holds no *.yaml, *.yml or *.json");
-        g->files.items[before].empty_folder = true;
-    }
 }
 
 static void add_glob(struct gathering *g, struct str pattern)

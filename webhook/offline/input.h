@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* input.h: what is to be reviewed, as bytes: files, folders, globs, and "-" for standard input. */
 #ifndef HERD_WEBHOOK_OFFLINE_INPUT_H
 #define HERD_WEBHOOK_OFFLINE_INPUT_H
@@ -6,10 +7,9 @@
 #include "base/list.h"
 
 struct input_file {
-    struct str name;    /* as it was named or found; "-" for standard input */
+    struct str name; /* as it was named or found; "-" for standard input */
     struct str bytes;
     struct str failure; /* which name could not be read and why; "" if it was */
-    bool empty_folder;  /* that is why */
     bool found;         /* in a folder: it was not named itself */
 };
 LIST_DEFINE(input_files, struct input_file)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load.c: read, and see that names are told apart. */
 #include "webhook/offline/load.h"
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load.h: the objects of one kind in some files, or what is wrong with the files. Pure.
  *
- * For what a review judges by: with one left out it would let pass what the cluster refuses, so it
- * is all or none. */
+ * For what a review validates by: with one left out it would let pass what the cluster rejects, so
+ * it is all or none. */
 #ifndef HERD_WEBHOOK_OFFLINE_LOAD_H
 #define HERD_WEBHOOK_OFFLINE_LOAD_H
 

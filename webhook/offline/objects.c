@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* objects.c: streams to documents, documents to objects. */
 #include "webhook/offline/objects.h"
 
-#include "base/limits.h"
-#include "stack/stack.h"
+#include "stack/model/stack.h"
 #include "text/json_place.h"
+#include "text/limits.h"
+#include "webhook/limits.h"
 
 const struct json_limits objects_json_limits = { LIMIT_OFFLINE_FILE, LIMIT_JSON_DEPTH,
                                                  LIMIT_OFFLINE_NODES, LIMIT_JSON_STRING };
@@ -52,8 +54,8 @@ static enum object_kind kind_like(struct str name)
 static bool is_our_group(struct str api_version)
 {
     ptrdiff_t slash = str_find_char(api_version, '/', 0);
-    struct str_nearest nearest = {
-        .name = slash < 0 ? api_version : str_slice(api_version, 0, (size_t)slash) };
+    struct str_nearest nearest = { .name = slash < 0 ? api_version
+                                                     : str_slice(api_version, 0, (size_t)slash) };
 
     str_nearest_try(&nearest, STR(STACK_GROUP));
     return nearest.found.len > 0 || str_eq(nearest.name, STR(STACK_GROUP));
@@ -113,7 +115,7 @@ static struct str lines_around(struct str text, uint32_t line)
 static const struct hint {
     struct str what;
     struct str beside;
-    struct str way_out;
+    struct str remedy;
 } hints[] = {
     { STR_INIT(""), STR_INIT("{{"),
       STR_INIT("this is a Helm template, so review what comes of it: helm template . | "
@@ -127,14 +129,14 @@ static const struct hint {
     { STR_INIT(""), STR_INIT(""), STR_INIT("correct the document") },
 };
 
-static struct str way_out_of(const struct part *part, const struct bad_document *bad)
+static struct str remedy_of(const struct part *part, const struct bad_document *bad)
 {
     struct str beside = lines_around(part->text, bad->at.line - part->first_line);
     const struct hint *hint = hints;
 
     while (str_find(bad->what, hint->what, 0) < 0 || str_find(beside, hint->beside, 0) < 0)
         hint++;
-    return hint->way_out;
+    return hint->remedy;
 }
 
 static void add_bad(struct objects *objects, const struct part *part, const struct error *err)
@@ -147,7 +149,7 @@ static void add_bad(struct objects *objects, const struct part *part, const stru
     if (yaml_error_place(err, &at, &bad.what))
         bad.at = (struct place){ part->first_line + at.line, at.column };
     bad.what = str_dup(objects->arena, bad.what);
-    bad.way_out = way_out_of(part, &bad);
+    bad.remedy = remedy_of(part, &bad);
     bad_documents_push(&objects->bad, bad);
 }
 
@@ -162,17 +164,20 @@ static void add_stray(struct objects *objects, const struct object *object)
 {
     bool scalar = is_scalar(object->json);
 
-    bad_documents_push(&objects->bad, (struct bad_document){
-        .file = object->file,
-        .at = object_place(object),
-        .what = scalar ? STR("a scalar stands where an object belongs")
-                       : STR("there is neither apiVersion nor kind, so this is no Kubernetes "
-                             "object"),
-        .way_out = scalar ? STR("write an object, and comments with #; see whether what wrote it "
+    bad_documents_push(
+        &objects->bad,
+        (struct bad_document){
+            .file = object->file,
+            .at = object_place(object),
+            .what = scalar ? STR("a scalar stands where an object belongs")
+                           : STR("there is neither apiVersion nor kind, so this is no Kubernetes "
+                                 "object"),
+            .remedy = scalar
+                          ? STR("write an object, and comments with #; see whether what wrote it "
                                 "failed")
                           : STR("write both, or see whether what wrote it failed; a review of its "
                                 "folder passes over files without them"),
-    });
+        });
 }
 
 /* --- documents --- */
@@ -229,13 +234,14 @@ static void add_other(struct objects *objects, const struct object *object)
 {
     struct json json = object->json;
 
-    other_objects_push(&objects->others, (struct other_object){
-        .file = object->file,
-        .at = object_place(object),
-        .api_version = kept_text(objects, json_get(json, STR("apiVersion"))),
-        .kind = kept_text(objects, json_get(json, STR("kind"))),
-        .name = kept_text(objects, json_walk(json, "metadata", "name", NULL)),
-    });
+    other_objects_push(&objects->others,
+                       (struct other_object){
+                           .file = object->file,
+                           .at = object_place(object),
+                           .api_version = kept_text(objects, json_get(json, STR("apiVersion"))),
+                           .kind = kept_text(objects, json_get(json, STR("kind"))),
+                           .name = kept_text(objects, json_walk(json, "metadata", "name", NULL)),
+                       });
 }
 
 /* `plain_passes`: so does what is of no kind at all. */
@@ -280,8 +286,9 @@ static void add_document(struct objects *objects, struct arena *scratch, const s
                          const struct yaml_document *document)
 {
     const struct json_limits *limits = &objects_json_limits;
-    struct object object = { OBJECT_KIND_COUNT, part->file, part->first_line, document,
-                             { NULL, 0 } };
+    struct object object = {
+        OBJECT_KIND_COUNT, part->file, part->first_line, document, { NULL, 0 }
+    };
     struct error err;
     int failed = json_read(scratch, document->json, limits, &object.json, &err);
 
@@ -355,7 +362,7 @@ void objects_read(struct objects *objects, uint32_t file, struct str bytes, bool
 
 struct str bad_document_sentence(struct arena *arena, const struct bad_document *bad)
 {
-    return str_fmt(arena, "%.*s; %.*s", STR_ARG(bad->what), STR_ARG(bad->way_out));
+    return str_fmt(arena, "%.*s; %.*s", STR_ARG(bad->what), STR_ARG(bad->remedy));
 }
 
 struct place object_field_place(const struct object *object, struct str field)

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* objects.h: the objects of a text in YAML or JSON, by kind. Pure.
  *
  * Documents are read one by one, so one that is no YAML hides no other; Lists are taken apart, and
  * so are sequences. What is of one of Herd's kinds but for a slip of the pen counts as one: the
- * judgement then says what is wrong with its apiVersion and kind. */
+ * validation then says what is wrong with its apiVersion and kind. */
 #ifndef HERD_WEBHOOK_OFFLINE_OBJECTS_H
 #define HERD_WEBHOOK_OFFLINE_OBJECTS_H
 
@@ -43,13 +44,13 @@ struct bad_document {
     uint32_t file;
     struct place at;
     struct str what;
-    struct str way_out;
+    struct str remedy;
 };
 LIST_DEFINE(bad_documents, struct bad_document)
 
 struct objects {
     struct arena *arena;
-    unsigned wanted; /* kinds, as bits; what is of another is passed over */
+    unsigned wanted;         /* kinds, as bits; what is of another is passed over */
     struct object_list list; /* in the order of files and documents */
     struct other_objects others;
     struct bad_documents bad;
@@ -69,7 +70,7 @@ struct objects objects_new(struct arena *arena, unsigned wanted);
  * that is but a scalar is bad anywhere. Nothing is borrowed. */
 void objects_read(struct objects *objects, uint32_t file, struct str bytes, bool found);
 
-/* What is wrong, and the way out. */
+/* What is wrong, and the remedy. */
 struct str bad_document_sentence(struct arena *arena, const struct bad_document *bad);
 
 /* Where the object begins. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.c: from flags and words to what a review is asked for. Pure. */
 #include "webhook/offline/options.h"
 
@@ -18,8 +19,9 @@ static const struct flag_row flag_rows[FLAG_COUNT] = {
 
 const struct program offline_program = {
     .name = "herd-webhook review",
-    .summary = "Judges the Stacks in files, folders (with all below), globs and standard input (-) "
-               "as the webhook would.",
+    .summary =
+        "Validates the Stacks in files, folders (with all below), globs and standard input (-) "
+        "as the webhook would.",
     .flags = flag_rows,
     .flag_count = FLAG_COUNT,
     .words = "FILE...",
@@ -40,64 +42,23 @@ static int read_namespace(const struct flag_value *flag, struct str *ret_namespa
     return 0;
 }
 
-/* --- a review, tests, or a comparison --- */
+/* --- a review, or tests --- */
 
-static int check_test(const struct offline_options *options, struct error *err)
+static int check_words(const struct offline_options *options, struct error *err)
 {
-    if (options->words.count)
+    if (!options->test.len && !options->words.count)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "say what to review: files, folders, globs, or - for standard input");
+    if (options->test.len && options->words.count)
         return error_set(err, ERROR_BAD_REQUEST,
                          "--test says what is tested: there is no place for '%.*s'; leave out one "
                          "of both",
                          STR_ARG(options->words.items[0]));
-    if (!options->output->write_cases)
+    if (options->test.len && !options->output->write_cases)
         return error_set(err, ERROR_BAD_REQUEST,
                          "--output: tests have no form '%s'; take text, json or junit",
                          options->output->name);
     return 0;
-}
-
-/* The first word belongs to the flag. */
-static int read_diff(const struct flag_value *flag, struct offline_options *options,
-                     struct error *err)
-{
-    if (options->policy.len)
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "--diff-policies names the policies: leave out --policy");
-    if (!options->output->write_diff)
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "--output: a comparison has no form '%s'; take text or json",
-                         options->output->name);
-    if (options->words.count < 2)
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "write --diff-policies OLD NEW FILE...: where the policies are, where the "
-                         "new ones are, and the Stacks");
-    options->policy = flag->text;
-    options->other = options->words.items[0];
-    options->words.items++;
-    options->words.count--;
-    return 0;
-}
-
-static int read_mode(const struct flag_value *values, struct offline_options *options,
-                     struct error *err)
-{
-    const struct flag_value *diff = &values[FLAG_DIFF_POLICIES];
-
-    if (options->test.len && diff->text.len)
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "--test and --diff-policies are two things to do; give one of both");
-    if (options->test.len) {
-        options->mode = OFFLINE_TEST;
-        return check_test(options, err);
-    }
-    if (diff->text.len) {
-        options->mode = OFFLINE_DIFF;
-        return read_diff(diff, options, err);
-    }
-    if (options->words.count)
-        return 0;
-    return error_set(err, ERROR_BAD_REQUEST,
-                     "say what to review: files, folders, globs, or - for standard input");
 }
 
 int offline_options_read(const struct flag_values *flags, struct offline_options *ret_options,
@@ -123,7 +84,7 @@ int offline_options_read(const struct flag_values *flags, struct offline_options
     if (options.quiet && options.verbose)
         return error_set(err, ERROR_BAD_REQUEST,
                          "--quiet and --verbose say opposite things; give one of both");
-    if (read_mode(values, &options, err) < 0)
+    if (check_words(&options, err) < 0)
         return -1;
     *ret_options = options;
     return 0;

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output.c: the forms, and what they have in common. */
 #include "webhook/offline/output.h"
 
 enum { NAME_SHOWN_MAX = 4096 };
 
 static const struct output outputs[] = {
-    { "text", output_text, cases_text, diff_text },
-    { "json", output_json, cases_json, diff_json },
-    { "sarif", output_sarif, NULL, NULL },
-    { "junit", output_junit, cases_junit, NULL },
+    { "text", output_text, cases_text },
+    { "json", output_json, cases_json },
+    { "sarif", output_sarif, NULL },
+    { "junit", output_junit, cases_junit },
 };
 
 const struct output *output_find(struct str name)
@@ -52,8 +53,8 @@ struct str output_sentence(const struct problem *problem, struct arena *arena)
     if (problem->field.len)
         strbuf_fmt(&text, "%.*s: ", STR_ARG(problem->field));
     strbuf_put(&text, problem->message);
-    if (problem->way_out.len)
-        strbuf_fmt(&text, "; %.*s", STR_ARG(problem->way_out));
+    if (problem->remedy.len)
+        strbuf_fmt(&text, "; %.*s", STR_ARG(problem->remedy));
     return strbuf_str(&text);
 }
 

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output.h: a report in one form of bytes. Pure: where they go is the caller's. */
 #ifndef HERD_WEBHOOK_OFFLINE_OUTPUT_H
 #define HERD_WEBHOOK_OFFLINE_OUTPUT_H
 
 #include "webhook/offline/cases.h"
-#include "webhook/offline/diff.h"
 #include "webhook/offline/report.h"
 
 struct output_style {
@@ -22,9 +22,6 @@ struct output {
     /* Of --test; NULL: tests have no such form. */
     void (*write_cases)(const struct case_report *report, const struct output_style *style,
                         struct strbuf *out);
-    /* Of --diff-policies; NULL: it has no such form. */
-    void (*write_diff)(const struct diff *diff, const struct output_style *style,
-                       struct strbuf *out);
 };
 
 /* NULL if there is none of that name. */
@@ -44,9 +41,6 @@ void cases_json(const struct case_report *report, const struct output_style *sty
 void cases_junit(const struct case_report *report, const struct output_style *style,
                  struct strbuf *out);
 
-void diff_text(const struct diff *diff, const struct output_style *style, struct strbuf *out);
-void diff_json(const struct diff *diff, const struct output_style *style, struct strbuf *out);
-
 /* --- what the forms have in common --- */
 
 /* A severity as compilers and SARIF call it: "error", "warning", "note". */
@@ -54,7 +48,7 @@ const char *output_level(enum severity severity);
 /* A file's name for people and machines: relative to the working folder if it lies in it, else as
  * it was given; control characters escaped. */
 struct str output_name(struct str file, const struct output_style *style, struct arena *arena);
-/* "field: message; way out", without what is empty. */
+/* "field: message; remedy", without what is empty. */
 struct str output_sentence(const struct problem *problem, struct arena *arena);
 /* "namespace/name", or the name of what has no namespace. */
 struct str output_object(const struct report_object *object, struct arena *arena);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output_json.c: the report as one JSON object, for programs. docs/review.md describes it. */
 #include "text/json_write.h"
 #include "webhook/offline/output.h"
@@ -53,7 +54,7 @@ static void put_finding(struct form *f, const struct report_finding *finding)
     json_field_str(&f->w, "cause", str_of(problem_cause_name(problem->cause)));
     json_field_str(&f->w, "field", problem->field);
     json_field_str(&f->w, "message", problem->message);
-    json_field_str(&f->w, "wayOut", problem->way_out);
+    json_field_str(&f->w, "remedy", problem->remedy);
     json_close_object(&f->w);
 }
 

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output_junit.c: JUnit's XML as CI systems read it: a suite for each file, a case for each Stack
  * and for each document that could not be read. Findings that fail are the case's failure; warnings
- * stand in its output. */
+ * are its output. The attributes are those that Jenkins' schema of JUnit (junit-10.xsd) has: the
+ * class of a case is its file, and each line of a failure begins with the place. */
 #include "webhook/offline/output.h"
 #include "webhook/offline/xml.h"
 
@@ -50,8 +52,9 @@ static void put_element(struct strbuf *out, const char *name, const struct strbu
 static void put_failure(struct junit *j, const struct junit_case *c, struct strbuf *out)
 {
     strbuf_lit(out, "      <failure");
-    xml_attribute(out, "message", c->first ? output_sentence(c->first, j->arena)
-                                           : STR("there are too many findings to list its own"));
+    xml_attribute(out, "message",
+                  c->first ? output_sentence(c->first, j->arena)
+                           : STR("there are too many findings to list its own"));
     xml_attribute(out, "type", c->first ? c->first->rule : STR("omitted"));
     strbuf_char(out, '>');
     xml_put(out, str_make(c->failures.at, c->failures.len));
@@ -65,8 +68,6 @@ static void put_case(struct junit *j, const struct junit_case *c, struct strbuf 
     strbuf_lit(out, "    <testcase");
     xml_attribute(out, "classname", file);
     xml_attribute(out, "name", c->name);
-    xml_attribute(out, "file", file);
-    xml_attribute(out, "line", str_fmt(j->arena, "%u", c->at.line));
     if (!c->fails && !c->warnings.len) {
         strbuf_lit(out, "/>\n");
         return;
@@ -88,8 +89,8 @@ static bool next_case(struct junit *j, uint32_t file, struct junit_case *ret_cas
     const struct report_object *object =
         j->object < j->report->objects.count ? &j->report->objects.items[j->object] : NULL;
     struct junit_case c = { .file = file,
-                           .failures = { .arena = j->arena },
-                           .warnings = { .arena = j->arena } };
+                            .failures = { .arena = j->arena },
+                            .warnings = { .arena = j->arena } };
 
     if (object && object->file != file)
         object = NULL;
@@ -122,7 +123,6 @@ static void put_unreadable(struct junit *j, uint32_t file, struct strbuf *out)
     strbuf_lit(out, "    <testcase");
     xml_attribute(out, "classname", name);
     xml_attribute(out, "name", STR("is read"));
-    xml_attribute(out, "file", name);
     strbuf_lit(out, ">\n      <error");
     xml_attribute(out, "message", j->report->files.items[file].failure);
     strbuf_lit(out, "/>\n    </testcase>\n");
@@ -163,8 +163,7 @@ static void put_suite(struct junit *j, uint32_t file, struct strbuf *out)
     strbuf_lit(out, "  </testsuite>\n");
 }
 
-void output_junit(const struct report *report, const struct output_style *style,
-                  struct strbuf *out)
+void output_junit(const struct report *report, const struct output_style *style, struct strbuf *out)
 {
     struct junit j = { .report = report, .style = style, .arena = out->arena };
     struct strbuf suites = strbuf_new(out->arena, 4096);

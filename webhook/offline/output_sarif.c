@@ -1,18 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output_sarif.c: SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format), for code
  * scanning.
  *
- * One run. Every rule that found something is described, with its help from rules.def, and findings
- * point at it by index. Files within the working folder are relative to %SRCROOT%. Columns count
- * characters (section 3.14.17). */
+ * One run. Every rule that found something is described, with its help from rules.def and a link to
+ * its row of the docs, and findings point at it by index. Files within the working folder are
+ * relative to %SRCROOT%. Columns count characters (section 3.14.17). */
 #include "base/map.h"
-#include "stack/validate.h"
-#include "text/json_write.h"
+#include "stack/rules/validate.h"
+#include "text/sarif.h"
 #include "webhook/offline/output.h"
 
-#include <ctype.h>
-
-#define SCHEMA                                                                                     \
-    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+/* docs/rules.md has an anchor for each rule. */
+#define DOCS STACK_HOMEPAGE "/docs/"
 
 struct sarif {
     const struct report *report;
@@ -25,26 +24,19 @@ struct sarif {
 
 /* --- rules --- */
 
-static void put_text(struct sarif *s, const char *key, struct str text)
+/* `help_uri` is the page of the docs, and the place on it. */
+static void put_rule(struct sarif *s, struct str id, struct str sentence, struct str remedy,
+                     enum severity severity, struct str help_uri)
 {
-    json_put_key(&s->w, str_of(key));
-    json_open_object(&s->w);
-    json_field_str(&s->w, "text", text);
-    json_close_object(&s->w);
-}
-
-static void put_rule(struct sarif *s, struct str id, struct str sentence, struct str way_out,
-                     enum severity severity)
-{
-    json_open_object(&s->w);
-    json_field_str(&s->w, "id", id);
-    put_text(s, "shortDescription", sentence);
-    put_text(s, "help", way_out);
-    json_put_key(&s->w, STR("defaultConfiguration"));
-    json_open_object(&s->w);
-    json_field_str(&s->w, "level", str_of(output_level(severity)));
-    json_close_object(&s->w);
-    json_close_object(&s->w);
+    sarif_put_rule(&s->w, &(struct sarif_rule){
+                              .id = id,
+                              .short_description = sentence,
+                              .full_description = str_fmt(s->arena, "%.*s To fix it: %.*s.",
+                                                          STR_ARG(sentence), STR_ARG(remedy)),
+                              .help = remedy,
+                              .help_uri = help_uri,
+                              .level = str_of(output_level(severity)),
+                          });
 }
 
 /* Where a rule stands among those that are described; a new one is the last. */
@@ -63,14 +55,17 @@ static void put_other_rule(struct sarif *s, const struct problem *problem)
 {
     struct str policy = problem->rule;
     struct str sentence = STR(REPORT_RULE_YAML_SENTENCE);
+    struct str help_uri = STR(DOCS "review.md");
     struct str part;
 
     str_split(&policy, '/', &part);
-    if (str_eq(part, STR("policy")) && str_split(&policy, '/', &part))
+    if (str_eq(part, STR("policy")) && str_split(&policy, '/', &part)) {
         sentence = str_fmt(s->arena, "The rule %.*s of the StackPolicy %.*s.", STR_ARG(policy),
                            STR_ARG(part));
-    put_rule(s, problem->rule, sentence, problem->way_out.len ? problem->way_out : problem->message,
-             problem->severity);
+        help_uri = STR(DOCS "policies.md");
+    }
+    put_rule(s, problem->rule, sentence, problem->remedy.len ? problem->remedy : problem->message,
+             problem->severity, help_uri);
 }
 
 static void put_rule_of(struct sarif *s, const struct problem *problem)
@@ -83,13 +78,12 @@ static void put_rule_of(struct sarif *s, const struct problem *problem)
         return;
     }
     rule = rule_of(id);
-    put_rule(s, problem->rule, str_of(rule->sentence), str_of(rule->way_out), rule->severity);
+    put_rule(s, problem->rule, str_of(rule->sentence), str_of(rule->remedy), rule->severity,
+             str_fmt(s->arena, DOCS "rules.md#%s", rule->name));
 }
 
 static void put_rules(struct sarif *s)
 {
-    json_put_key(&s->w, STR("rules"));
-    json_open_array(&s->w);
     for (uint32_t i = 0; i < s->report->findings.count; i++) {
         const struct problem *problem = &s->report->findings.items[i].problem;
 
@@ -98,51 +92,19 @@ static void put_rules(struct sarif *s)
             s->described++;
         }
     }
-    json_close_array(&s->w);
-}
-
-static void put_tool(struct sarif *s)
-{
-    json_put_key(&s->w, STR("tool"));
-    json_open_object(&s->w);
-    json_put_key(&s->w, STR("driver"));
-    json_open_object(&s->w);
-    json_field_str(&s->w, "name", STR("herd-webhook"));
-    json_field_str(&s->w, "version", STR(HERD_VERSION));
-    json_field_str(&s->w, "semanticVersion", STR(HERD_VERSION));
-    put_rules(s);
-    json_close_object(&s->w);
-    json_close_object(&s->w);
 }
 
 /* --- places --- */
-
-/* RFC 3986: what is not unreserved, and no '/', is percent-encoded; so a ':' makes no scheme. */
-static struct str as_uri(struct sarif *s, struct str name)
-{
-    struct strbuf uri = strbuf_new(s->arena, name.len);
-
-    for (size_t i = 0; i < name.len; i++) {
-        unsigned char c = (unsigned char)name.at[i];
-
-        if (isalnum(c) || strchr("-._~/", c))
-            strbuf_char(&uri, (char)c);
-        else
-            strbuf_fmt(&uri, "%%%02X", c);
-    }
-    return strbuf_str(&uri);
-}
 
 static void put_artifact(struct sarif *s, uint32_t file)
 {
     struct str name = output_name(s->report->files.items[file].name, s->style, s->arena);
     bool absolute = str_starts(name, STR("/"));
-    struct str uri = str_eq(name, STR("-")) ? STR("stdin") : as_uri(s, name);
+    struct str uri = str_eq(name, STR("-")) ? STR("stdin") : sarif_uri(s->arena, name);
 
     json_put_key(&s->w, STR("artifactLocation"));
     json_open_object(&s->w);
-    json_field_str(&s->w, "uri",
-                   absolute ? str_fmt(s->arena, "file://%.*s", STR_ARG(uri)) : uri);
+    json_field_str(&s->w, "uri", absolute ? str_fmt(s->arena, "file://%.*s", STR_ARG(uri)) : uri);
     if (!absolute)
         json_field_str(&s->w, "uriBaseId", STR("%SRCROOT%"));
     json_close_object(&s->w);
@@ -172,9 +134,9 @@ static void put_logical(struct sarif *s, const struct report_finding *finding)
     json_open_array(&s->w);
     json_open_object(&s->w);
     json_field_str(&s->w, "name", finding->problem.field);
-    json_field_str(&s->w, "fullyQualifiedName",
-                   str_fmt(s->arena, "%.*s/%.*s", STR_ARG(object),
-                           STR_ARG(finding->problem.field)));
+    json_field_str(
+        &s->w, "fullyQualifiedName",
+        str_fmt(s->arena, "%.*s/%.*s", STR_ARG(object), STR_ARG(finding->problem.field)));
     json_field_str(&s->w, "kind", STR("member"));
     json_close_object(&s->w);
     json_close_array(&s->w);
@@ -190,7 +152,7 @@ static void put_result(struct sarif *s, const struct report_finding *finding)
     json_field_str(&s->w, "ruleId", problem->rule);
     json_field_int(&s->w, "ruleIndex", index_of(s, problem->rule));
     json_field_str(&s->w, "level", str_of(output_level(problem->severity)));
-    put_text(s, "message", output_sentence(problem, s->arena));
+    sarif_put_text(&s->w, "message", output_sentence(problem, s->arena));
     json_put_key(&s->w, STR("locations"));
     json_open_array(&s->w);
     json_open_object(&s->w);
@@ -206,7 +168,7 @@ static void put_notification(struct sarif *s, uint32_t file)
 {
     json_open_object(&s->w);
     json_field_str(&s->w, "level", STR("error"));
-    put_text(s, "message", s->report->files.items[file].failure);
+    sarif_put_text(&s->w, "message", s->report->files.items[file].failure);
     json_put_key(&s->w, STR("locations"));
     json_open_array(&s->w);
     json_open_object(&s->w);
@@ -232,8 +194,7 @@ static void put_invocation(struct sarif *s)
     json_close_array(&s->w);
 }
 
-void output_sarif(const struct report *report, const struct output_style *style,
-                  struct strbuf *out)
+void output_sarif(const struct report *report, const struct output_style *style, struct strbuf *out)
 {
     struct sarif s = { .report = report,
                        .style = style,
@@ -241,23 +202,14 @@ void output_sarif(const struct report *report, const struct output_style *style,
                        .w = json_writer(out),
                        .rules = map_new(out->arena, 32) };
 
-    json_open_object(&s.w);
-    json_field_str(&s.w, "$schema", STR(SCHEMA));
-    json_field_str(&s.w, "version", STR("2.1.0"));
-    json_put_key(&s.w, STR("runs"));
-    json_open_array(&s.w);
-    json_open_object(&s.w);
-    put_tool(&s);
+    sarif_open(&s.w,
+               &(struct sarif_tool){ STR("herd-webhook"), STR(HERD_VERSION), STR(STACK_HOMEPAGE) });
+    put_rules(&s);
+    sarif_close_rules(&s.w);
     put_invocation(&s);
-    json_field_str(&s.w, "columnKind", STR("unicodeCodePoints"));
-    json_put_key(&s.w, STR("results"));
-    json_open_array(&s.w);
+    sarif_open_results(&s.w);
     for (uint32_t i = 0; i < report->findings.count; i++)
         if (output_shows(style, &report->findings.items[i].problem))
             put_result(&s, &report->findings.items[i]);
-    json_close_array(&s.w);
-    json_close_object(&s.w);
-    json_close_array(&s.w);
-    json_close_object(&s.w);
-    strbuf_char(out, '\n');
+    sarif_close(&s.w);
 }

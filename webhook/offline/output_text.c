@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output_text.c: as compilers tell it, so that editors and CI find the place:
  *
  *     FILE:LINE:COLUMN: error: FIELD: MESSAGE [RULE]
@@ -56,9 +57,9 @@ static void put_finding(struct text *t, const struct report_finding *finding)
     strbuf_char(t->out, ' ');
     put_ink(t, INK_RULE, str_fmt(t->out->arena, "[%.*s]", STR_ARG(problem->rule)));
     strbuf_char(t->out, '\n');
-    if (problem->way_out.len) {
+    if (problem->remedy.len) {
         strbuf_lit(t->out, "    ");
-        put_shown(t, problem->way_out);
+        put_shown(t, problem->remedy);
         strbuf_char(t->out, '\n');
     }
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policies.c: read, check, take up. */
 #include "webhook/offline/policies.h"
 

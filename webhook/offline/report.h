@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.h: what a review of files came to: a value, which output_*.c write in one form each.
  *
  * Files stand in the order in which they were named, objects and findings in that of the files and
@@ -26,7 +27,8 @@ struct report_object {
     struct str namespace_; /* "" of what has none */
     struct str name;
     bool allowed;
-    struct str message; /* of the refusal, as kubectl shows it; "" if its findings are not listed */
+    struct str
+        message;     /* of the rejection, as kubectl shows it; "" if its findings are not listed */
     uint32_t denied; /* findings, those that are not listed too */
     uint32_t warned;
 };

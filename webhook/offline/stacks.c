@@ -1,14 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stacks.c: the Stacks of one input, as they would be sent and as they know of one another. */
 #include "webhook/offline/stacks.h"
 
 #include "base/map.h"
 #include "text/value.h"
+#include "stack/model/decode.h"
+#include "stack/model/default.h"
+#include "stack/gpu/gpu_demand.h"
 #include "webhook/offline/claimants.h"
 
 struct known_stack {
-    struct str file; /* its name */
+    struct str file;  /* its name */
     struct json json; /* as it would be sent */
     struct str namespace_;
+    uint32_t provides; /* GPUs */
 };
 
 struct offline_stacks {
@@ -58,6 +63,18 @@ static struct json with_namespace(struct arena *arena, struct arena *scratch, st
                                                                                       : sent;
 }
 
+static void file_claims(struct offline_stacks *stacks, struct arena *scratch,
+                        struct known_stack *known)
+{
+    struct problems ignored = problems_new(scratch);
+    const struct stack *stack =
+        stack_default(scratch, stack_decode(scratch, known->json, &ignored), NULL);
+    struct claims claims = claims_of(scratch, stack);
+
+    known->provides = gpu_provided_by(scratch, stack, &claims);
+    claimants_add(stacks->claimants, stack, &claims);
+}
+
 static void know(struct offline_stacks *stacks, struct arena *arena, struct arena *scratch,
                  struct known_stack *known, struct str namespace_)
 {
@@ -70,7 +87,7 @@ static void know(struct offline_stacks *stacks, struct arena *arena, struct aren
         own = namespace_;
     }
     known->namespace_ = own;
-    claimants_add(stacks->claimants, known->json, scratch);
+    file_claims(stacks, scratch, known);
     arena_reset(scratch);
     for (enum scope scope = 0; scope < SCOPE_COUNT; scope++)
         map_put(stacks->by_name, key_of(arena, known, scope, own, name), known);
@@ -121,18 +138,19 @@ static const struct known_stack *find(const struct offline_stacks *stacks, struc
 
 /* As facts.h says. What is not in the input is taken to exist, and to wait for nobody. */
 static bool get(void *context, struct arena *arena, struct str namespace_, struct str name,
-                struct str_list *ret_depends_on)
+                struct fact_stack *ret_stack)
 {
     const struct known_stack *known = find(context, arena, namespace_, name);
     struct json_iter it = json_iter(known ? json_walk(known->json, "spec", "dependsOn", NULL)
                                           : (struct json){ NULL, 0 });
 
-    *ret_depends_on = str_list_new(arena, 0);
+    *ret_stack =
+        (struct fact_stack){ known != NULL, str_list_new(arena, 0), known ? known->provides : 0 };
     while (json_next(&it)) {
         struct str other = json_str(json_get(it.value, STR("name")));
 
         if (other.len)
-            str_list_push(ret_depends_on, other);
+            str_list_push(&ret_stack->depends_on, other);
     }
     return true;
 }

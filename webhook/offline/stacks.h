@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stacks.h: the Stacks of one input, as kubectl would send them, and what each knows of the others.
  *
  * What is not in the input may stand in the cluster all the same, so nothing is said of it.
@@ -5,7 +6,7 @@
 #ifndef HERD_WEBHOOK_OFFLINE_STACKS_H
 #define HERD_WEBHOOK_OFFLINE_STACKS_H
 
-#include "stack/facts.h"
+#include "stack/model/facts.h"
 #include "webhook/offline/input.h"
 #include "webhook/offline/objects.h"
 

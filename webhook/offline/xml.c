@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* xml.c: byte by byte, with an eye on what UTF-8 and XML leave out. */
 #include "webhook/offline/xml.h"
 
@@ -9,8 +10,9 @@ static size_t sequence(struct str text, size_t i)
     static const struct {
         unsigned char mask, lead;
         uint32_t least;
-    } forms[] = { { 0x80, 0x00, 0 }, { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0x800 },
-                  { 0xf8, 0xf0, 0x10000 } };
+    } forms[] = {
+        { 0x80, 0x00, 0 }, { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0x800 }, { 0xf8, 0xf0, 0x10000 }
+    };
     unsigned char first = (unsigned char)text.at[i];
 
     for (size_t n = 0; n < 4; n++) {

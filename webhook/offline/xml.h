@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* xml.h: text as XML 1.0 takes it. */
 #ifndef HERD_WEBHOOK_OFFLINE_XML_H
 #define HERD_WEBHOOK_OFFLINE_XML_H

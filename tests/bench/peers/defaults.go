@@ -1,8 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
 	"cmp"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
@@ -25,7 +28,7 @@ func defaultText(field *string, value string) {
 	*field = cmp.Or(*field, value)
 }
 
-// setDefaults fills in what docs/fields.md says of fields that are not given.
+// setDefaults fills in what docs/fields.md says of fields that are not given; nothing within lists, whose owner may be another.
 func setDefaults(stack *stackv1.Stack) {
 	spec := &stack.Spec
 	toggle := disabled
@@ -39,19 +42,12 @@ func setDefaults(stack *stackv1.Stack) {
 	defaultText(&spec.DeletionPolicy, "Delete")
 	defaultPointer(&spec.Paused, false)
 	setProfileDefaults(spec)
-	for i := range spec.Charts {
-		chart := &spec.Charts[i]
-		defaultText(&chart.Namespace, chart.Name)
-		defaultText(&chart.ReleaseName, chart.Name)
-		defaultPointer(&chart.Wait, true)
-		defaultText(&chart.Timeout, "10m")
-	}
 	if spec.Rollout != nil {
 		defaultPointer(&spec.Rollout.MaxConcurrentClusters, 0)
 		defaultPointer(&spec.Rollout.MaxFailures, -1)
-		for i := range spec.Rollout.Waves {
-			defaultText(&spec.Rollout.Waves[i].Pause, "0s")
-		}
+		defaultPointer(&spec.Rollout.MaxUnavailable, intstr.FromString("0"))
+		defaultText(&spec.Rollout.RemovalDelay, "5m")
+		defaultPointer(&spec.Rollout.MaxRemovals, intstr.FromString("50%"))
 	}
 	if spec.Retry != nil {
 		defaultPointer(&spec.Retry.Limit, -1)
@@ -93,3 +89,7 @@ func setProfileDefaults(spec *stackv1.StackSpec) {
 		}
 	}
 }
+
+func namespaceOf(chart *stackv1.Chart) string { return cmp.Or(chart.Namespace, chart.Name) }
+
+func releaseNameOf(chart *stackv1.Chart) string { return cmp.Or(chart.ReleaseName, chart.Name) }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -171,7 +173,9 @@ func validateGPUs(spec *stackv1.StackSpec, needs [][]int, at *field.Path) (field
 			if !known {
 				chart = -1
 			}
-			g.read(one.Values, chart, list.Index(k).Child("values"))
+			if one.Values != nil {
+				g.read(one.Values.Inline, chart, list.Index(k).Child("values", "inline"))
+			}
 		}
 	}
 	for v := range vendors {

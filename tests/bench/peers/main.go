@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The peer: an admission webhook for Stacks on controller-runtime, as one writes it in Go.
 //
 // It does what herd-webhook does at /mutate and /validate: decode, fill in defaults as a JSON

@@ -1,7 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -9,6 +13,7 @@ import (
 	"time"
 
 	"github.com/Masterminds/semver/v3"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -23,6 +28,7 @@ const (
 
 var (
 	fileName     = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*$`)
+	amountWords  = regexp.MustCompile(`^([0-9]{1,9}|([0-9]{1,2}|100)%)$`)
 	dashboardUID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
 
 	protectedNamespaces = []string{"kube-system", "kube-public", "kube-node-lease", "herd-system"}
@@ -133,27 +139,69 @@ func validateChart(chart *stackv1.Chart, at *field.Path) (faults field.ErrorList
 		text(chart.Chart, 0, 253, at.Child("chart")),
 		validateRepo(chart.Repo, at.Child("repo")),
 		validateVersion(chart.Version, at.Child("version")),
-		validateNamespace(chart.Namespace, at.Child("namespace")),
-		text(chart.ReleaseName, 1, releaseNameMax, at.Child("releaseName")),
-		dns(chart.ReleaseName, validation.IsDNS1123Subdomain, at.Child("releaseName")),
+		validateNamespace(namespaceOf(chart), at.Child("namespace")),
+		text(releaseNameOf(chart), 1, releaseNameMax, at.Child("releaseName")),
+		dns(releaseNameOf(chart), validation.IsDNS1123Subdomain, at.Child("releaseName")),
 		duration(chart.Timeout, time.Millisecond, 24*time.Hour, at.Child("timeout")),
 	)
 	if chart.Chart != "" && !fileName.MatchString(chart.Chart) {
-		faults = append(faults, field.Invalid(at.Child("chart"), chart.Chart, "is no chart's name"))
+		faults = append(faults, field.Invalid(at.Child("chart"), chart.Chart, "is not a valid chart name"))
 	}
 	if timeout, err := time.ParseDuration(chart.Timeout); err == nil && timeout > operationMax && timeout <= 24*time.Hour {
 		warnings = append(warnings, at.Child("timeout").String()+": the rights of a Helm operation end after an hour")
 	}
-	if chart.Values != nil {
-		faults = append(faults, validateRefs(chart.Values.ConfigMapRefs, at.Child("values", "configMapRefs"))...)
-		faults = append(faults, validateRefs(chart.Values.SecretRefs, at.Child("values", "secretRefs"))...)
+	return append(faults, validateValues(chart.Values, at.Child("values"))...), warnings
+}
+
+func validateValues(values *stackv1.ChartValues, at *field.Path) field.ErrorList {
+	if values == nil {
+		return nil
 	}
-	return faults, warnings
+	faults := slices.Concat(
+		validateRefs(values.ConfigMapRefs, at.Child("configMapRefs")),
+		validateRefs(values.SecretRefs, at.Child("secretRefs")))
+	if values.Inline != nil && len(values.Inline.Raw) > 0 {
+		var tree any
+		if json.Unmarshal(values.Inline.Raw, &tree) == nil { // else told by gpus.read
+			faults = append(faults, validatePlaceholders(tree, at.Child("inline"))...)
+		}
+	}
+	return faults
+}
+
+// A placeholder, or with "$$" the text of one.
+var placeholder = regexp.MustCompile(`\$?\$\{cluster\.[^}]*\}?`)
+
+func isPlaceholder(written string) bool {
+	inner, closed := strings.CutSuffix(strings.TrimPrefix(written, "${cluster."), "}")
+	key, label := strings.CutPrefix(inner, "labels.")
+	return closed && (inner == "id" || inner == "name" || label && len(validation.IsQualifiedName(key)) == 0)
+}
+
+func validatePlaceholders(value any, at *field.Path) (faults field.ErrorList) {
+	switch value := value.(type) {
+	case string:
+		for _, written := range placeholder.FindAllString(value, -1) {
+			if !strings.HasPrefix(written, "$$") && !isPlaceholder(written) {
+				faults = append(faults, field.Invalid(at, written, "is not a placeholder"))
+			}
+		}
+	case []any:
+		for i := range value {
+			faults = append(faults, validatePlaceholders(value[i], at.Index(i))...)
+		}
+	case map[string]any:
+		for key := range value {
+			faults = append(faults, validatePlaceholders(value[key], at.Child(key))...)
+		}
+	}
+	return faults
 }
 
 func validateRefs(refs []stackv1.ValuesRef, at *field.Path) (faults field.ErrorList) {
 	for i := range refs {
-		faults = append(faults, dns(refs[i].Name, validation.IsDNS1123Subdomain, at.Index(i).Child("name"))...)
+		name := strings.ReplaceAll(refs[i].Name, "${cluster.id}", "c-m-00000")
+		faults = append(faults, dns(name, validation.IsDNS1123Subdomain, at.Index(i).Child("name"))...)
 		if key := refs[i].Key; key != "" && !fileName.MatchString(key) {
 			faults = append(faults, field.Invalid(at.Index(i).Child("key"), key, "is no data key"))
 		}
@@ -168,7 +216,7 @@ func validateRepo(repo string, at *field.Path) field.ErrorList {
 	parsed, err := url.Parse(repo)
 	switch {
 	case err != nil:
-		return field.ErrorList{field.Invalid(at, "", "is no URL")}
+		return field.ErrorList{field.Invalid(at, "", "is not a valid URL")}
 	case parsed.User != nil:
 		return field.ErrorList{field.Forbidden(at, "carries a user name or password")}
 	case parsed.Scheme != "https" && parsed.Scheme != "oci":
@@ -176,7 +224,9 @@ func validateRepo(repo string, at *field.Path) field.ErrorList {
 	case parsed.RawQuery != "" || parsed.Fragment != "" || strings.ContainsAny(repo, "?#"):
 		return field.ErrorList{field.Invalid(at, repo, "has a query or fragment")}
 	case parsed.Hostname() == "" || strings.ContainsAny(repo, "\"<>\\^`{}| "):
-		return field.ErrorList{field.Invalid(at, repo, "is no URL")}
+		return field.ErrorList{field.Invalid(at, repo, "is not a valid URL")}
+	case isReserved(parsed.Hostname()):
+		return field.ErrorList{field.Forbidden(at, "is on a loopback, link-local or metadata address")}
 	}
 	return nil
 }
@@ -209,12 +259,12 @@ func validateUnique(charts []stackv1.Chart, at *field.Path) (faults field.ErrorL
 	names := make(map[string]bool, len(charts))
 	releases := make(map[[2]string]bool, len(charts))
 	for i := range charts {
-		release := [2]string{charts[i].Namespace, charts[i].ReleaseName}
+		release := [2]string{namespaceOf(&charts[i]), releaseNameOf(&charts[i])}
 		switch {
 		case names[charts[i].Name]:
 			faults = append(faults, field.Duplicate(at.Index(i).Child("name"), charts[i].Name))
 		case releases[release]:
-			faults = append(faults, field.Duplicate(at.Index(i).Child("releaseName"), charts[i].ReleaseName))
+			faults = append(faults, field.Duplicate(at.Index(i).Child("releaseName"), release[1]))
 		}
 		names[charts[i].Name] = true
 		releases[release] = true
@@ -247,6 +297,7 @@ func validateOverrides(spec *stackv1.StackSpec, at *field.Path) (faults field.Er
 			if one.Version != "" {
 				faults = append(faults, validateVersion(one.Version, at.Index(i).Child("charts").Index(k).Child("version"))...)
 			}
+			faults = append(faults, validateValues(one.Values, at.Index(i).Child("charts").Index(k).Child("values"))...)
 		}
 	}
 	return faults, warnings
@@ -305,6 +356,21 @@ func validateProfiles(spec *stackv1.StackSpec, at *field.Path) (faults field.Err
 	return faults
 }
 
+// countOrPercent checks a count or a percentage, as maxUnavailable of a Deployment is one.
+func countOrPercent(value *intstr.IntOrString, at *field.Path) field.ErrorList {
+	if value == nil {
+		return nil
+	}
+	if value.Type == intstr.Int {
+		count := int64(value.IntVal)
+		return bounded(&count, 0, math.MaxInt32, at)
+	}
+	if !amountWords.MatchString(value.StrVal) {
+		return field.ErrorList{field.Invalid(at, value.StrVal, "must be a number, or a percentage up to 100%")}
+	}
+	return nil
+}
+
 func validateRollout(spec *stackv1.StackSpec, at *field.Path) (faults field.ErrorList) {
 	if retry := spec.Retry; retry != nil {
 		faults = append(faults, bounded(retry.Limit, -1, 1000, at.Child("retry", "limit"))...)
@@ -317,12 +383,16 @@ func validateRollout(spec *stackv1.StackSpec, at *field.Path) (faults field.Erro
 	here := at.Child("rollout")
 	faults = append(faults, bounded(rollout.MaxConcurrentClusters, 0, 100000, here.Child("maxConcurrentClusters"))...)
 	faults = append(faults, bounded(rollout.MaxFailures, -1, 100000, here.Child("maxFailures"))...)
+	faults = append(faults, countOrPercent(rollout.MaxUnavailable, here.Child("maxUnavailable"))...)
+	faults = append(faults, countOrPercent(rollout.MaxRemovals, here.Child("maxRemovals"))...)
+	faults = append(faults, duration(rollout.RemovalDelay, 0, 168*time.Hour, here.Child("removalDelay"))...)
 	seen := map[string]bool{}
 	for i := range rollout.Waves {
 		wave := &rollout.Waves[i]
 		one := here.Child("waves").Index(i)
 		faults = append(faults, dns(wave.Name, validation.IsDNS1123Label, one.Child("name"))...)
 		faults = append(faults, duration(wave.Pause, 0, 168*time.Hour, one.Child("pause"))...)
+		faults = append(faults, word(wave.Approval, one.Child("approval"), "Automatic", "Manual")...)
 		if seen[wave.Name] {
 			faults = append(faults, field.Duplicate(one.Child("name"), wave.Name))
 		}

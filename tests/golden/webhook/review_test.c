@@ -1,17 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* review_test.c: tests/golden/review/NAME.in.yaml in every form of the report.
  *
  *   NAME.txt  NAME.json  NAME.sarif  NAME.junit.xml     as --output gives them   NAME.verbose.txt
  * for a terminal, with --verbose
  *
- *   NAME.diff.txt  NAME.diff.json                        --diff-policies
- *
- * NAME.policies.yaml, if it is there, has the policies; NAME.new.yaml those to compare with. Beside
- * the file itself, one that cannot be read and one without a Stack are part of each review. */
+ * NAME.policies.yaml, if it is there, has the policies. Beside the file itself, one that cannot be
+ * read and one without a Stack are part of each review. */
 #include "support/rows.h"
 
 #include "support/files.h"
 #include "support/stack_builder.h"
-#include "webhook/offline/judge.h"
+#include "webhook/offline/validate.h"
 #include "webhook/offline/output.h"
 #include "webhook/offline/policies.h"
 
@@ -87,25 +86,6 @@ static void check_report(struct arena *arena, struct str stem, const struct repo
     }
 }
 
-static void check_diff(struct arena *arena, struct str stem, const struct report *before)
-{
-    AUTO(policy_set_unref) struct policy_set *policies = policies_of(arena, stem, "new.yaml");
-    struct output_style style = style_of(&forms[0]);
-    struct strbuf text = strbuf_new(arena, 4096);
-    struct strbuf json = strbuf_new(arena, 4096);
-
-    if (!policies)
-        return;
-
-    struct report after = review(arena, stem, policies);
-    struct diff diff = diff_reports(arena, before, &after);
-
-    diff_text(&diff, &style, &text);
-    test_golden(arena, path_of(arena, stem, "diff.txt").at, strbuf_str(&text));
-    diff_json(&diff, &style, &json);
-    test_golden(arena, path_of(arena, stem, "diff.json").at, strbuf_str(&json));
-}
-
 static void reports_are_as_they_stand(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -119,7 +99,6 @@ static void reports_are_as_they_stand(void **state)
         struct report report = review(arena, stem, policies);
 
         check_report(arena, stem, &report);
-        check_diff(arena, stem, &report);
     }
 }
 

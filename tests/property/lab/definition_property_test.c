@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* definition_property_test.c: what the webhook lets pass, the Stacks' own definition lets pass too: its schema, and its
  * rules in CEL, as the API server evaluates them. And a rule that is stricter than the webhook is found.
  *
@@ -6,8 +7,8 @@
 
 #include "base/rng.h"
 #include "lab/apiserver/schema_cel.h"
-#include "stack/configuration.h"
-#include "stack/crd.h"
+#include "stack/model/configuration.h"
+#include "stack/crd/crd.h"
 #include "support/any_stack.h"
 #include "support/stack_builder.h"
 #include "text/patch.h"
@@ -74,7 +75,7 @@ static void release(struct definition_of *d)
     arena_free(d->arena);
 }
 
-/* What the API server would find. False: the schema alone refuses it, so rules are not asked. */
+/* What the API server would find. False: the schema alone rejects it, so rules are not asked. */
 static bool put_to(const struct definition_of *d, struct arena *arena, struct value *value, struct str *ret_schema,
                    struct str *ret_rules)
 {
@@ -82,6 +83,7 @@ static bool put_to(const struct definition_of *d, struct arena *arena, struct va
     struct findings of_rules = findings_new(arena, 0);
     struct str_list warnings = str_list_new(arena, 0);
 
+    schema_default(arena, d->schema, value);
     schema_validate(d->schema, value, NULL, &of_schema);
     schema_validate_lists(d->schema, value, NULL, &of_schema);
     *ret_schema = findings_join(arena, &of_schema);
@@ -111,12 +113,12 @@ struct passed {
     struct value *written, *patched;
 };
 
-/* False: it is refused. */
+/* False: it is rejected. */
 static bool let_pass(struct arena *arena, struct str text, const struct rule_severities *severities,
                      struct passed *ret_passed)
 {
     struct facts facts = { .plain_http_allowed = true };
-    struct verdict verdict = stack_judge(arena, test_json(arena, text), (struct json){ NULL, 0 }, &facts, severities);
+    struct verdict verdict = stack_admit(arena, test_json(arena, text), (struct json){ NULL, 0 }, &facts, severities);
     struct error err;
 
     if (!verdict.allowed)
@@ -149,7 +151,7 @@ static struct str stack_number(struct arena *arena, uint64_t seed)
 }
 
 static struct {
-    uint64_t judged, by_default, leniently;
+    uint64_t validated, by_default, leniently;
 } tally;
 
 static void the_definition_takes(const struct definition_of *d, struct arena *arena, uint64_t seed)
@@ -161,7 +163,7 @@ static void the_definition_takes(const struct definition_of *d, struct arena *ar
     struct str of_schema;
     struct str of_rules;
 
-    tally.judged++;
+    tally.validated++;
     if (let_pass(arena, text, &severities[0], &passed)) {
         tally.by_default++;
         put_to(d, arena, passed.patched, &of_schema, &of_rules);
@@ -173,7 +175,7 @@ static void the_definition_takes(const struct definition_of *d, struct arena *ar
         rows_expect_str(row, of_rules, STR(""));
         put_to(d, arena, passed.written, &of_schema, &of_rules);
         rows_expect_str(row, of_rules, STR(""));
-        if (is_sound(seed)) /* the others have nulls */
+        if (is_sound(seed)) /* the others lack what is required */
             rows_expect_str(row, of_schema, STR(""));
     }
 }
@@ -193,11 +195,11 @@ static void what_the_webhook_lets_pass_the_definition_takes(void **state)
     release(&d);
     if (only)
         return;
-    rows_expect("a good part passes", tally.by_default > tally.judged / 4, "a quarter");
+    rows_expect("a good part passes", tally.by_default > tally.validated / 4, "a quarter");
     rows_expect("more passes where rules are off", tally.leniently > tally.by_default, "more");
 }
 
-/* --- planted --- */
+/* --- mutants --- */
 
 /* Each rule of the definition, a little stricter than it is. */
 static const struct {
@@ -263,11 +265,11 @@ static void each_rule_is_among_them(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < count; i++) {
-        bool planted = strcmp(rules[i].table->name, "policy_rule") == 0;
+        bool has_mutant = strcmp(rules[i].table->name, "policy_rule") == 0;
 
-        for (size_t k = 0; k < sizeof(stricter) / sizeof(stricter[0]) && !planted; k++)
-            planted = strstr(rules[i].rule, stricter[k].from) != NULL;
-        rows_expect(rules[i].rule, planted, "planted stricter");
+        for (size_t k = 0; k < sizeof(stricter) / sizeof(stricter[0]) && !has_mutant; k++)
+            has_mutant = strstr(rules[i].rule, stricter[k].from) != NULL;
+        rows_expect(rules[i].rule, has_mutant, "a stricter mutant");
     }
 }
 

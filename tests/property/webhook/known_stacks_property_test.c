@@ -1,12 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* known_stacks_property_test.c: whatever came and went, who claims a release is found.
  *
  * HERD_CASES sets how many cases each law gets; a failure prints its HERD_SEED. */
 #include "support/rows.h"
 
-#include "base/limits.h"
 #include "base/map.h"
 #include "base/rng.h"
-#include "stack/claims.h"
+#include "stack/targets/claims.h"
 #include "support/stack_builder.h"
 #include "webhook/known_stacks.h"
 
@@ -70,12 +70,13 @@ static void step(struct world *world, struct rng *rng)
     kube_object_unref(before);
 }
 
-/* Behind the line of dependsOn, which is empty. */
+/* Behind the line of GPUs and dependsOn. */
 static struct claims claims_now(const struct world *world, int name)
 {
     struct str kept = kube_object_kept(world->now[name]);
 
-    return claims_read(world->arena, str_slice(kept, 1, kept.len));
+    return claims_read(world->arena,
+                       str_slice(kept, (size_t)str_find_char(kept, '\n', 0) + 1, kept.len));
 }
 
 static void ask(struct world *world, const char *seed, struct str release,

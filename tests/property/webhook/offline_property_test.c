@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* offline_property_test.c: a review of files says what the webhook says, byte for byte: the verdict, every
  * finding, the message and the warnings; of Stacks and StackPolicies, with any policies and severities.
  *
@@ -10,10 +11,10 @@
 #include "support/review_builder.h"
 #include "support/stack_builder.h"
 
+#include "stack/rules/finding_severities.h"
 #include "text/base64.h"
 #include "text/patch.h"
-#include "webhook/offline/judge.h"
-#include "webhook/offline/output.h"
+#include "webhook/offline/validate.h"
 #include "webhook/offline/policies.h"
 #include "webhook/review.h"
 
@@ -60,7 +61,7 @@ static struct str patched(struct arena *arena, const char *row, struct str objec
     return value_json(arena, after);
 }
 
-/* What was decided: by /mutate if it refuses, else by /validate. */
+/* What was decided: by /mutate if it rejects, else by /validate. */
 static struct review_outcome decide(struct arena *arena, const char *row,
                                     const struct review_context *context, enum object_kind kind, struct str object)
 {
@@ -78,7 +79,7 @@ static void put_problem(struct strbuf *out, const struct problem *problem)
 {
     strbuf_fmt(out, "%.*s %s %s %.*s: %.*s; %.*s\n", STR_ARG(problem->rule),
                severity_name(problem->severity), problem_cause_name(problem->cause),
-               STR_ARG(problem->field), STR_ARG(problem->message), STR_ARG(problem->way_out));
+               STR_ARG(problem->field), STR_ARG(problem->message), STR_ARG(problem->remedy));
 }
 
 static struct str of_outcome(struct arena *arena, const char *row, const struct review_outcome *outcome)
@@ -101,6 +102,7 @@ static struct str of_report(struct arena *arena, const struct report *report, ui
 {
     const struct report_object *stack = &report->objects.items[number];
     struct admission_answer answer = { .warnings = str_list_new(arena, 0) };
+    struct verdict verdict = { .problems = problems_new(arena) };
     struct strbuf out = strbuf_new(arena, 512);
 
     strbuf_fmt(&out, "%s\n%.*s\n", stack->allowed ? "allowed" : "denied", STR_ARG(stack->message));
@@ -110,9 +112,11 @@ static struct str of_report(struct arena *arena, const struct report *report, ui
         if (finding->object != number)
             continue;
         put_problem(&out, &finding->problem);
-        if (finding->problem.severity == SEVERITY_WARN)
-            admission_warn(&answer, arena, output_sentence(&finding->problem, arena));
+        problems_add(&verdict.problems, finding->problem);
     }
+    verdict_word(arena, &verdict);
+    for (uint32_t i = 0; i < verdict.warnings.count; i++)
+        admission_warn(&answer, arena, verdict.warnings.items[i]);
     for (uint32_t i = 0; i < answer.warnings.count; i++)
         strbuf_fmt(&out, "warning: %.*s\n", STR_ARG(answer.warnings.items[i]));
     return strbuf_str(&out);
@@ -175,6 +179,8 @@ static struct configuration any_configuration(struct rng *rng)
     struct configuration configuration = configuration_default();
 
     configuration.plain_http_allowed = rng_below(rng, 2);
+    if (rng_below(rng, 2))
+        repo_hosts_add(&configuration.repo_hosts, STR("localhost"));
     for (enum rule_id id = 0; id < RULE_COUNT; id++)
         if (!rule_fixed_why(id) && !rng_below(rng, 8))
             configuration.severities.of[id] = (enum severity)rng_below(rng, SEVERITY_DENY + 1);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* review_property_test.c: laws of reviews (tests/support/review_laws.c), on the examples, on generated Stacks,
  * on hostile objects and on what becomes of them when bytes are lost.
  *

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // sarif: does a report follow the SARIF 2.1.0 schema of OASIS?
 //
 //	go run . MODULE FILE...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_test.c: asking an API server about users, against a scripted one: what it answers, what is
  * remembered, and that nobody waits for long. */
 #include "support/rows.h"
@@ -5,10 +6,10 @@
 #include "support/loopback.h"
 #include "support/scripted_api.h"
 
-#include "base/limits.h"
 #include "io/loop.h"
-#include "stack/access.h"
+#include "stack/access/access.h"
 #include "webhook/access.h"
+#include "webhook/limits.h"
 #include "webhook/metrics.h"
 
 #include <pthread.h>
@@ -70,7 +71,7 @@ static struct asked ask(struct fixture *f, const char *username, uint32_t count)
 
     for (uint32_t i = 0; i < count; i++)
         access_questions_push(&questions, (struct access_question){
-                                              str_fmt(f->arena, "c-%u", i + 1), STR("") });
+                                              .cluster = str_fmt(f->arena, "c-%u", i + 1) });
     access.ask(access.context, f->arena, &user, &questions, asked.answers, &asked.why);
     asked.took_ms = clock_monotonic_ms(system_clock()) - began_ms;
     return asked;
@@ -192,7 +193,7 @@ static void the_time_is_of_the_whole_review(void **state)
     set_up(&f);
     user = access_user_of(f.arena, STR("ann"), STR(""), none, none);
     questions = access_questions_new(f.arena, 1);
-    access_questions_push(&questions, (struct access_question){ STR("c-1"), STR("") });
+    access_questions_push(&questions, (struct access_question){ .cluster = STR("c-1") });
     access = access_source_take(f.source, f.arena);
     scripted_api_say(f.api, "POST", REVIEWS, 201, NO);
     began_ms = clock_monotonic_ms(system_clock());

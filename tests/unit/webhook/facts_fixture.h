@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* facts_fixture.h: what the webhook knows, against a scripted API server. For the tests of this folder only. */
 #ifndef HERD_TESTS_UNIT_WEBHOOK_FACTS_FIXTURE_H
 #define HERD_TESTS_UNIT_WEBHOOK_FACTS_FIXTURE_H

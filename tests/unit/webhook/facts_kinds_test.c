@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* facts_kinds_test.c: what the webhook knows beside clusters: Stacks, inventories and policies. */
 #include "facts_fixture.h"
 
-#include "stack/inventory.h"
-#include "stack/policy_set.h"
+#include "stack/gpu/inventory.h"
+#include "stack/policy/policy_set.h"
 
 /* --- Stacks --- */
 
@@ -17,14 +18,14 @@ static const char stacks_url[] = "/apis/herd.suse.com/v1/stacks?";
 static struct str needs_of(struct arena *arena, const struct facts *facts, const char *name)
 {
     struct strbuf out = strbuf_new(arena, 64);
-    struct str_list names;
+    struct fact_stack stack;
 
     if (!facts->stacks.get)
         return STR("unknown");
-    if (!facts->stacks.get(facts->stacks.context, arena, STR("default"), str_of(name), &names))
+    if (!facts->stacks.get(facts->stacks.context, arena, STR("default"), str_of(name), &stack))
         return STR("-");
-    for (uint32_t i = 0; i < names.count; i++)
-        strbuf_fmt(&out, "%s%.*s", i ? "," : "", STR_ARG(names.items[i]));
+    for (uint32_t i = 0; i < stack.depends_on.count; i++)
+        strbuf_fmt(&out, "%s%.*s", i ? "," : "", STR_ARG(stack.depends_on.items[i]));
     return strbuf_str(&out);
 }
 

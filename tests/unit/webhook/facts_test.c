@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* facts_test.c: what the webhook knows of clusters, against a scripted API server: unknown until it
  * was read, followed as it changes, kept in trouble, whole for whoever holds it. */
 #include "facts_fixture.h"
@@ -39,7 +40,7 @@ static void unknown_until_it_was_read(void **state)
     scripted_api_say(f.api, "GET", clusters_url, 403, "{}");
     start(&f);
     wait_for_requests(&f, clusters_url, 2);
-    rows_expect_str("nor does a refusal", known(&f, clusters_of, ""), STR("unknown"));
+    rows_expect_str("nor does a rejection", known(&f, clusters_of, ""), STR("unknown"));
     tear_down(&f);
 }
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* known_stacks_test.c: what is kept of Stacks, found again, held, and bounded. */
 #include "support/rows.h"
 
-#include "base/limits.h"
-#include "stack/claims.h"
+#include "stack/model/limits.h"
+#include "stack/targets/claims.h"
 #include "support/stack_builder.h"
 #include "webhook/claim_index.h"
 #include "webhook/known_stacks.h"
@@ -74,6 +75,61 @@ static void stacks_are_found_by_what_they_claim(void **state)
     struct claims claims = claims_read(arena, held.items[0].packed);
 
     rows_expect_int("held", claims_find(&claims, STR("db/db")), 0);
+}
+
+/* "!" if there is none; else the GPUs that it brings and what it waits for. */
+static struct str known_of(struct arena *arena, struct known_stacks_table *table, const char *name)
+{
+    struct fact_stacks facts = known_stacks_facts(table);
+    struct fact_stack stack;
+    struct strbuf out = strbuf_new(arena, 16);
+
+    if (!facts.get(facts.context, arena, STR("default"), str_of(name), &stack) || !stack.known)
+        return STR("!");
+    strbuf_fmt(&out, "%u", stack.provides);
+    for (uint32_t i = 0; i < stack.depends_on.count; i++)
+        strbuf_fmt(&out, " %.*s", STR_ARG(stack.depends_on.items[i]));
+    return strbuf_str(&out);
+}
+
+#define SKIPS(ids) "\"overrides\":[{\"clusterIds\":[" ids "],\"charts\":[{\"name\":\"gpu-operator\",\"skip\":true}]}]"
+
+static void what_a_stack_brings_and_waits_for_is_known(void **state)
+{
+    static const struct {
+        const char *says, *targets, *charts[3], *spec, *want;
+    } rows[] = {
+        { "nothing of either", ONE, { "db" }, NULL, "0" },
+        { "the GPUs of one vendor", ONE, { "db", "gpu-operator" }, NULL, "1" },
+        { "of two, and names", SELECTOR, { "gpu-operator", "amd-gpu" }, "\"dependsOn\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"C,\"}]", "3 a b" },
+        { "none that it skips everywhere", ONE, { "gpu-operator" }, SKIPS("\"c-1\""), "0" },
+        { "one that it skips elsewhere", ONE, { "gpu-operator" }, SKIPS("\"c-2\""), "1" },
+        { "one that a selector may choose", SELECTOR, { "gpu-operator" }, SKIPS("\"c-1\""), "1" },
+        { "none where the same selector skips it", SELECTOR, { "gpu-operator" },
+          "\"overrides\":[{\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"charts\":[{\"name\":\"gpu-operator\",\"skip\":true}]}]", "0" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        AUTO(known_stacks_unref) struct known_stacks_table *table = known_stacks_create();
+        struct stack_builder b = a_stack(arena);
+        struct strbuf kept = strbuf_new(arena, 64);
+
+        with_targets(&b, rows[i].targets);
+        for (size_t k = 0; k < 3 && rows[i].charts[k]; k++)
+            with_chart(&b, rows[i].charts[k], "");
+        if (rows[i].spec)
+            with_spec(&b, rows[i].spec);
+        known_stacks_keep(stack_json(&b), &kept);
+
+        AUTO(kube_object_unref) struct kube_object *one =
+            kube_object_create(STR("default"), STR("s"), STR("u"), STR("1"), strbuf_str(&kept));
+
+        known_stacks_put(table, NULL, one);
+        rows_expect_str(rows[i].says, known_of(arena, table, "s"), str_of(rows[i].want));
+        rows_expect_str("no other", known_of(arena, table, "t"), STR("!"));
+    }
 }
 
 static void no_more_than_the_bound_are_given(void **state)
@@ -164,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stacks_are_found_by_what_they_claim),
+        cmocka_unit_test(what_a_stack_brings_and_waits_for_is_known),
         cmocka_unit_test(no_more_than_the_bound_are_given),
         cmocka_unit_test(asking_can_be_abandoned_anywhere),
         cmocka_unit_test(churn_takes_no_more_room),

@@ -1,4 +1,5 @@
-/* sandbox_test.c: what is refused from within, tried by children of this process that enter it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sandbox_test.c: what is rejected from within, tried by children of this process that enter it. */
 #include "support/rows.h"
 
 #include "webhook/sandbox.h"
@@ -204,7 +205,7 @@ static int enter_as_webhook(enum sandbox_mode mode)
     return -1;
 }
 
-/* What a child gets that entered. _exit: instrumented builds may do at their end what is refused. */
+/* What a child gets that entered. _exit: instrumented builds may do at their end what is rejected. */
 static int in_child(enum sandbox_mode mode, int (*try)(void))
 {
     pid_t child = fork();
@@ -216,14 +217,14 @@ static int in_child(enum sandbox_mode mode, int (*try)(void))
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-static void what_serving_does_not_need_is_refused(void **state)
+static void what_serving_does_not_need_is_rejected(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
         rows_expect_int(tries[i].row, in_child(SANDBOX_ENFORCE, tries[i].try), tries[i].want);
 }
 
-static void logged_and_off_refuse_nothing(void **state)
+static void logged_and_off_reject_nothing(void **state)
 {
     (void)state;
     rows_expect_int("log", in_child(SANDBOX_LOG, write_a_file), 0);
@@ -302,7 +303,7 @@ static void each_row_of_the_table_stands_once(void **state)
                         strcmp(webhook_calls[i].name, webhook_calls[k].name) != 0 ||
                             memcmp(webhook_calls[i].when, webhook_calls[k].when,
                                    sizeof(webhook_calls[i].when)) != 0,
-                        "stands twice");
+                        "is a duplicate");
 }
 
 static void words_are_modes(void **state)
@@ -316,8 +317,8 @@ static void words_are_modes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_serving_does_not_need_is_refused),
-        cmocka_unit_test(logged_and_off_refuse_nothing),
+        cmocka_unit_test(what_serving_does_not_need_is_rejected),
+        cmocka_unit_test(logged_and_off_reject_nothing),
         cmocka_unit_test(threads_that_run_already_are_within),
         cmocka_unit_test(names_are_those_of_any_architecture),
         cmocka_unit_test(each_row_of_the_table_stands_once),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serve_test.c: a whole webhook in a thread of this process: it comes up, follows its certificate,
  * and goes down in the right order. */
 #include "support/rows.h"
@@ -50,7 +51,6 @@ static void set_up(struct fixture *f, int64_t drain_ms)
         .metrics_host = "127.0.0.1",
         .certificate_file = folder_name(f->arena, f->folder, "tls.crt"),
         .key_file = folder_name(f->arena, f->folder, "tls.key"),
-        .receipt_key_file = "/nonexistent/key",
         .listen_from = "--listen",
         .metrics_from = "--metrics-listen",
         .api = { .file = "", .context = "" },
@@ -191,7 +191,7 @@ static void a_new_certificate_is_taken_and_a_bad_one_is_not(void **state)
     wait_for_log(&f, "\"certificate taken\"");
     rows_expect_int("served on", status_of(&f, "/readyz"), 200);
     folder_put(f.options.certificate_file, STR("-----BEGIN"), 0644);
-    wait_for_log(&f, "\"new certificate refused");
+    wait_for_log(&f, "\"new certificate rejected");
     rows_expect_int("the last good one stays", status_of(&f, "/readyz"), 200);
     assert_int_equal(kill(getpid(), SIGTERM), 0);
     pthread_join(f.thread, NULL);
@@ -225,11 +225,11 @@ static void a_new_configuration_is_taken_and_a_bad_one_is_told(void **state)
     rows_expect("nothing is noted", str_find(ready_page(&f), note, 0) < 0, "no note");
     configure(&f, "rules: {graph.cycle: loud}");
     rows_expect("a bad one is told with its place",
-                str_find(wait_for_log(&f, "\"configuration refused"), STR("config.yaml:1:9: "), 0) > 0, "place");
+                str_find(wait_for_log(&f, "\"configuration rejected"), STR("config.yaml:1:9: "), 0) > 0, "place");
     rows_expect_int("the webhook is ready", status_of(&f, "/readyz"), 200);
     rows_expect("but notes it", str_find(ready_page(&f), note, 0) >= 0, "note");
     configure(&f, "rules: {graph.cicle: warn}");
-    wait_for_log(&f, "did you mean graph.cycle?");
+    wait_for_log(&f, "did you mean \\\"graph.cycle\\\"?" /* the log escapes quotes */);
     assert_int_equal(kill(getpid(), SIGTERM), 0);
     pthread_join(f.thread, NULL);
     rows_expect_int("it ends well", f.result, 0);
@@ -248,7 +248,7 @@ static void what_cannot_begin_says_why(void **state)
         const char *configuration;
     } rows[] = {
         { "no certificate", "", false, false, "127.0.0.1", "/tls.crt", NULL },
-        { "a bad configuration", "", true, false, "127.0.0.1", "config.yaml:1:1: rule: there is no such field",
+        { "a bad configuration", "", true, false, "127.0.0.1", "config.yaml:1:1: rule: Unsupported value: unknown field",
           "rule: {graph.cycle: warn}" },
         { "no kubeconfig", "/nowhere/kubeconfig", true, false, "127.0.0.1", "--kubeconfig: ", NULL },
         { "no cluster around it", "", true, true, "127.0.0.1", "--in-cluster: ", NULL },

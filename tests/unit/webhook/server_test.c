@@ -1,14 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server_test.c: the review server as the API server meets it: over TLS, on a free port. */
 #include "support/rows.h"
 
+#include "support/files.h"
 #include "support/folder.h"
 #include "support/loopback.h"
 #include "support/review_builder.h"
 
-#include "base/limits.h"
+#include "text/limits.h"
 #include "webhook/metrics.h"
 #include "webhook/server.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -19,6 +22,11 @@
     "\"charts\":[{\"name\":\"db\",\"repo\":\"" scheme "://charts.example.org\",\"version\":\"1.2.3\"}]}}"
 #define GOOD ONE_CHART("c-m-1", "https")
 #define PLAIN ONE_CHART("c-m-1", "http")
+#define LOOPBACK                                                                                   \
+    "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"s\","         \
+    "\"namespace\":\"default\",\"annotations\":{\"herd.suse.com/last-applied-by\":\"ann\"}},"          \
+    "\"spec\":{\"env\":\"dev\",\"targets\":{\"clusterIds\":[\"c-m-1\"]},"                         \
+    "\"charts\":[{\"name\":\"db\",\"repo\":\"https://127.1:8443\",\"version\":\"1.2.3\"}]}}"
 #define LOCAL ONE_CHART("local", "https")
 #define CYCLE                                                                                      \
     "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"s\","         \
@@ -37,6 +45,9 @@ struct fixture {
     struct health *health;
     struct fact_source *facts;
     const char *config_file;
+    const char *log_file;
+    int log_fd;
+    struct log *log;
     struct configured *configured;
     struct webhook_server *server;
     struct http_client *client;
@@ -59,6 +70,10 @@ static void begin(struct fixture *f, size_t arena_budget)
     f->facts = fact_source_create(NULL, NULL, &err);
     f->config_file = folder_name(f->arena, f->folder, "config.yaml");
     f->configured = configured_create(f->config_file, &(struct configuration_layer){ 0 }, &err);
+    f->log_file = folder_name(f->arena, f->folder, "log");
+    folder_put(f->log_file, STR(""), 0600);
+    f->log_fd = open(f->log_file, O_WRONLY | O_APPEND);
+    f->log = log_create(f->log_fd, LOG_INFO, LOG_TEXT, system_clock(), "herd-webhook");
     f->server = webhook_server_create(
         &(struct webhook_server_options){
             .address = "127.0.0.1",
@@ -69,6 +84,7 @@ static void begin(struct fixture *f, size_t arena_budget)
             .configured = f->configured,
             .metrics = f->metrics,
             .health = f->health,
+            .log = f->log,
         },
         &err);
     assert_non_null(f->server);
@@ -81,6 +97,8 @@ static void end(struct fixture *f)
 {
     http_client_free(f->client);
     webhook_server_free(f->server);
+    log_free(f->log);
+    close(f->log_fd);
     fact_source_free(f->facts);
     configured_free(f->configured);
     health_free(f->health);
@@ -146,18 +164,65 @@ static void reviews_are_answered_over_tls(void **state)
 
     reply = ask(&f, "POST", "/validate", create(&f, CYCLE));
     response = review_response(f.arena, "cycle", reply.body, "u-1");
-    rows_expect_int("a refusal is an answer too", reply.status, 200);
-    rows_expect("a cycle is refused", !json_bool(json_get(response, STR("allowed"))), "refused");
+    rows_expect_int("a rejection is an answer too", reply.status, 200);
+    rows_expect("a cycle is rejected", !json_bool(json_get(response, STR("allowed"))), "rejected");
 
     rows_expect_int("allowed ones are counted",
                     counted(&f, WEBHOOK_REVIEWS, "validate", "CREATE", "allowed"), 1);
     rows_expect_int("by route", counted(&f, WEBHOOK_REVIEWS, "mutate", "CREATE", "allowed"), 1);
-    rows_expect_int("and refused ones",
+    rows_expect_int("and rejected ones",
                     counted(&f, WEBHOOK_REVIEWS, "validate", "CREATE", "denied"), 1);
     rows_expect_int("with their rule", counted(&f, WEBHOOK_FINDINGS, "graph.cycle", "deny", ""), 1);
     rows_expect_int("and how long they took",
-                    counted(&f, WEBHOOK_REVIEW_SECONDS, "validate", "", ""), 2);
+                    counted(&f, WEBHOOK_REVIEW_DURATION, "validate", "", ""), 2);
     rows_expect_int("none failed", counted(&f, WEBHOOK_REVIEWS, "validate", "unknown", "failed"), 0);
+    end(&f);
+}
+
+/* What the log says since it was asked last, without the time; "" if nothing. */
+static struct str logged(struct fixture *f)
+{
+    struct str text = test_file(f->arena, f->log_file);
+    ptrdiff_t level = str_find(text, STR(" INFO  "), 0);
+
+    assert_int_equal(truncate(f->log_file, 0), 0);
+    return level < 0 ? text : str_slice(text, (size_t)level + 7, text.len);
+}
+
+#define REJECTED "review rejected user=ann kind=Stack namespace=default name=s operation=CREATE dry_run=false route="
+#define TEN(text) text text text text text text text text text text
+#define NO_ENV                                                                                     \
+    "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"s\"},\"spec\":{\"env\":"    \
+    "\"my secret\",\"targets\":{\"clusterIds\":[\"c-m-1\"]},\"charts\":[{\"name\":\"db\",\"repo\":\"x\","       \
+    "\"version\":\"?\"},{\"name\":\"e\",\"repo\":\"x\",\"version\":\"1.0.0\"}]}}"
+
+static void a_rejection_is_logged_and_audited(void **state)
+{
+    static const struct {
+        const char *row, *path, *object, *line, *rules;
+    } rows[] = {
+        { "allowed", "/validate", GOOD, "", "" },
+        { "by one rule", "/validate", LOCAL, REJECTED "validate rules=targets.local faults=1\n", "targets.local" },
+        { "by several, each told once", "/mutate", NO_ENV,
+          REJECTED "mutate rules=shape.repo,shape.version,shape.env faults=4\n", "shape.repo,shape.version,shape.env" },
+        { "what cannot be decoded", "/validate", TEN(TEN("[")) TEN("[[[") TEN("]]]") TEN(TEN("]")),
+          REJECTED "validate rules=shape.undecodable faults=1\n", "shape.undecodable" },
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct str body = a_review_by(f.arena, "u-1", "CREATE", STR("\"ann\""), str_of(rows[i].object), STR("null"));
+        struct reply reply = ask(&f, "POST", rows[i].path, body);
+        struct json response = review_response(f.arena, rows[i].row, reply.body, "u-1");
+
+        rows_expect_int(rows[i].row, reply.status, 200);
+        rows_expect_int(rows[i].row, json_bool(json_get(response, STR("allowed"))), !rows[i].rules[0]);
+        rows_expect_str(rows[i].row, json_str(json_walk(response, "auditAnnotations", "rejected-by", NULL)),
+                        str_of(rows[i].rules));
+        rows_expect_str(rows[i].row, logged(&f), str_of(rows[i].line));
+    }
     end(&f);
 }
 
@@ -168,18 +233,20 @@ static bool is_allowed(struct fixture *f, const char *object)
     return json_bool(json_get(review_response(f->arena, object, reply.body, "u-1"), STR("allowed")));
 }
 
-static void the_next_review_is_judged_by_the_newest_configuration(void **state)
+static void the_next_review_is_validated_by_the_newest_configuration(void **state)
 {
     static const struct {
         const char *row;
         const char *text;
-        bool plain, local;
+        bool plain, local, loopback;
     } rows[] = {
-        { "the defaults", "", false, false },
-        { "plain http", "allowPlainHttpRepos: true", true, false },
-        { "a rule that is off", "rules: {shape.repo: deny, targets.cluster-id: deny, targets.local: off}", false, true },
-        { "both", "allowPlainHttpRepos: true\nrules: {targets.local: warn}", true, true },
-        { "the defaults again", "", false, false },
+        { "the defaults", "", false, false, false },
+        { "hosts", "allowRepoHosts: ['127.1']", false, false, true },
+        { "other hosts", "allowRepoHosts: [127.0.0.1]", false, false, false },
+        { "plain http", "allowPlainHttpRepos: true", true, false, false },
+        { "a rule that is off", "rules: {shape.repo: deny, targets.cluster-id: deny, targets.local: off}", false, true, false },
+        { "both", "allowPlainHttpRepos: true\nrules: {targets.local: warn}", true, true, false },
+        { "the defaults again", "", false, false, false },
     };
     struct fixture f;
     struct error err;
@@ -191,6 +258,7 @@ static void the_next_review_is_judged_by_the_newest_configuration(void **state)
         rows_expect_int(rows[i].row, configured_refresh(f.configured, &err), 1);
         rows_expect_int(rows[i].row, is_allowed(&f, PLAIN), rows[i].plain);
         rows_expect_int(rows[i].row, is_allowed(&f, LOCAL), rows[i].local);
+        rows_expect_int(rows[i].row, is_allowed(&f, LOOPBACK), rows[i].loopback);
         rows_expect(rows[i].row, is_allowed(&f, GOOD), "what is good stays good");
     }
     end(&f);
@@ -259,14 +327,14 @@ static void a_malformed_review_gets_a_status(void **state)
     rows_expect_str("kind", json_str(json_get(status, STR("kind"))), STR("Status"));
     rows_expect_str("reason", json_str(json_get(status, STR("reason"))), STR("BadRequest"));
     rows_expect("code", json_int64(json_get(status, STR("code")), &code) && code == 400, "400");
-    rows_expect("the way out",
+    rows_expect("the remedy",
                 str_find(json_str(json_get(status, STR("message"))),
                          STR("admissionReviewVersions: [v1]"), 0) >= 0,
                 reply.body.at);
     end(&f);
 }
 
-static void a_body_over_the_bound_is_refused(void **state)
+static void a_body_over_the_bound_is_rejected(void **state)
 {
     struct fixture f;
 
@@ -312,11 +380,14 @@ static void a_review_over_its_budget_fails_alone(void **state)
     for (int i = 0; i < 20; i++) {
         struct reply reply = ask(&f, "POST", "/validate", review);
 
-        rows_expect_int("an error", reply.status, 500);
-        rows_expect("without a verdict", str_find(reply.body, STR("allowed"), 0) < 0, reply.body.at);
+        rows_expect_int("an answer", reply.status, 200);
+        rows_expect("a rejection that says why",
+                    str_find(reply.body, STR("\"allowed\":false"), 0) >= 0 &&
+                        str_find(reply.body, STR("needs more memory than one review may have"), 0) >= 0,
+                    reply.body.at);
     }
-    rows_expect_int("counted as failed",
-                    counted(&f, WEBHOOK_REVIEWS, "validate", "unknown", "failed"), 20);
+    rows_expect_int("counted as denied",
+                    counted(&f, WEBHOOK_REVIEWS, "validate", "CREATE", "denied"), 20);
     rows_expect_int("a small one is answered",
                     ask(&f, "POST", "/validate", create(&f, GOOD)).status, 200);
     end(&f);
@@ -378,10 +449,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reviews_are_answered_over_tls),
-        cmocka_unit_test(the_next_review_is_judged_by_the_newest_configuration),
+        cmocka_unit_test(a_rejection_is_logged_and_audited),
+        cmocka_unit_test(the_next_review_is_validated_by_the_newest_configuration),
         cmocka_unit_test(what_is_no_review_gets_an_error),
         cmocka_unit_test(a_malformed_review_gets_a_status),
-        cmocka_unit_test(a_body_over_the_bound_is_refused),
+        cmocka_unit_test(a_body_over_the_bound_is_rejected),
         cmocka_unit_test(a_review_over_its_budget_fails_alone),
         cmocka_unit_test(bad_clients_do_not_disturb_good_ones),
     };

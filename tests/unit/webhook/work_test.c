@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* work_test.c: the work for a review grows in step with what stands in it.
  *
  * Time is not looked at: the layers and the review are compiled once more for this test, so that each block of code that
@@ -33,7 +34,7 @@ static struct work work_of(enum sized_by by, enum review_route route, int count)
     AUTO(policy_set_unref) struct policy_set *policies = review.policies;
     struct rule_severities severities = rule_severities_default();
     struct facts facts = { .policies = policies };
-    struct review_context context = { &facts, &severities, STR("") };
+    struct review_context context = { .facts = &facts, .severities = &severities };
     struct review_outcome outcome;
     struct error err;
 

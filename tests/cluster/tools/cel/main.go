@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // cel answers a table of CEL expressions as Kubernetes does: with cel-go and the environment library of the API
 // server. The lab's own answers to the same table are a unit test, tests/unit/lab/cel/expressions_test.c.
 //
 //	cel TABLE SCHEMA OBJECT
 //
 // TABLE has the expressions, each on a line of its own, with the answer on the next one: "= value" of `self`, "! why" if
-// it is refused, "? why" if evaluation fails; "~ ..." is what the lab answers instead, "$ " what it is estimated to cost.
-// All of it is printed again, with Kubernetes' answers; "~" stays where the lab's answer is another.
+// it is refused, "? why" if evaluation fails; "~ ..." is what the lab answers instead. All of it is printed again, with
+// Kubernetes' answers; "~" stays where the lab's answer is another.
 package main
 
 import (
@@ -17,7 +19,6 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
@@ -30,7 +31,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
-	"k8s.io/apiserver/pkg/cel/library"
 )
 
 func must[T any](value T, err error) T {
@@ -39,38 +39,6 @@ func must[T any](value T, err error) T {
 		os.Exit(1)
 	}
 	return value
-}
-
-// sizes is what the schema says of the sizes of values, for estimates.
-type sizes struct{ root *apiservercel.DeclType }
-
-func (s sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
-	if len(element.Path()) == 0 {
-		return nil
-	}
-	node := s.root
-	for _, name := range element.Path()[1:] {
-		switch name {
-		case "@items", "@values":
-			node = node.ElemType
-		case "@keys":
-			node = node.KeyType
-		default:
-			field, ok := node.Fields[name]
-			if !ok {
-				return nil
-			}
-			node = field.Type
-		}
-		if node == nil {
-			return nil
-		}
-	}
-	return &checker.SizeEstimate{Min: 0, Max: uint64(node.MaxElements)}
-}
-
-func (s sizes) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
-	return nil
 }
 
 // show writes a value as the lab's cel_show does.
@@ -142,9 +110,8 @@ func quote(text string) string {
 }
 
 type world struct {
-	env   *cel.Env
-	costs *library.CostEstimator
-	self  ref.Val
+	env  *cel.Env
+	self ref.Val
 }
 
 func newWorld(schemaFile, objectFile string) *world {
@@ -161,35 +128,30 @@ func newWorld(schemaFile, objectFile string) *world {
 		EnvOptions:        []cel.EnvOption{cel.Variable("self", declared.CelType())},
 		DeclTypes:         []*apiservercel.DeclType{declared},
 	}))
-	return &world{set.NewExpressionsEnv(), &library.CostEstimator{SizeEstimator: sizes{declared}},
-		rules.UnstructuredToVal(object, model.WithTypeAndObjectMeta(schema))}
+	return &world{set.NewExpressionsEnv(), rules.UnstructuredToVal(object, model.WithTypeAndObjectMeta(schema))}
 }
 
-// answer gives the lines behind an expression.
-func (w *world) answer(expression string) (string, string) {
+// answer gives the line behind an expression.
+func (w *world) answer(expression string) string {
 	ast, issues := w.env.Compile(expression)
 	if issues != nil {
-		return "! " + strings.TrimPrefix(strings.SplitN(issues.String(), "\n", 2)[0], "ERROR: <input>:"), ""
-	}
-	cost := ""
-	if estimate, err := w.env.EstimateCost(ast, w.costs); err == nil {
-		cost = fmt.Sprintf("$ %d", estimate.Max)
+		return "! " + strings.TrimPrefix(strings.SplitN(issues.String(), "\n", 2)[0], "ERROR: <input>:")
 	}
 	program, err := w.env.Program(ast)
 	if err != nil {
-		return "! " + err.Error(), cost
+		return "! " + err.Error()
 	}
 	value, _, err := program.Eval(map[string]any{"self": w.self})
 	if err != nil {
-		return "? " + err.Error(), cost
+		return "? " + err.Error()
 	}
-	return "= " + show(value), cost
+	return "= " + show(value)
 }
 
 func main() {
 	w := newWorld(os.Args[2], os.Args[3])
 	in := bufio.NewScanner(must(os.Open(os.Args[1])))
-	expression, answer, cost := "", "", ""
+	answer := ""
 	for in.Scan() {
 		line := in.Text()
 		sign, said := "", ""
@@ -204,11 +166,8 @@ func main() {
 			if said != answer {
 				fmt.Println(line)
 			}
-		case sign == "$ ":
-			fmt.Println(cost)
 		default:
-			expression = line
-			answer, cost = w.answer(expression)
+			answer = w.answer(line)
 			fmt.Println(line)
 			fmt.Println(strings.ReplaceAll(answer, "\n", " "))
 		}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // cert-manager runs the parts of cert-manager that Herd's certificates need, from its library: the
 // controllers of Issuers, Certificates and CertificateRequests, and the cainjector. One process instead
 // of three, no leader election, no webhook of its own: for a test's control plane, not for clusters.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // charts serves a folder of Helm charts with its index.yaml on a free port of loopback, and prints the address.
 package main
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // liar is an admission webhook that answers wrong in the way that a file says, for as long as it says so.
 //
 //	liar --listen ADDRESS:PORT --cert FILE --key FILE --mode FILE

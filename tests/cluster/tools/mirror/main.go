@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // mirror copies the objects of one resource, of cluster scope and with a status subresource, from one API
 // server to another, and follows their changes.
 //
-// The simulated estate of herd-lab writes Rancher's Clusters into the lab's own API server, as a real
+// The simulated Rancher of herd-lab writes Rancher's Clusters into the lab's own API server, as a real
 // Rancher writes them into the cluster that it runs on. A test's real control plane gets them from here. Only
 // what changes at the source is written, so labels that a test sets on a copy stay.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -48,10 +50,10 @@ var stricterJSON = []stricter{
 }
 
 // agree: what is counted, or what differs. `accepted` is Kubernetes' own verdict, `value` what it read.
-func agree(parts [][]byte, value any, refused error, list []stricter) (string, error) {
+func agree(parts [][]byte, value any, rejected error, list []stricter) (string, error) {
 	document, says, read := parts[0], string(parts[1]), parts[2]
-	if says == "" && refused != nil {
-		return "", fmt.Errorf("Herd accepts what Kubernetes refuses: %v", refused)
+	if says == "" && rejected != nil {
+		return "", fmt.Errorf("Herd accepts what Kubernetes rejects: %v", rejected)
 	}
 	if says == "" {
 		if want := canonical(nil, value); !bytes.Equal(read, want) {
@@ -59,15 +61,15 @@ func agree(parts [][]byte, value any, refused error, list []stricter) (string, e
 		}
 		return "accepted by both", nil
 	}
-	if refused != nil {
-		return "refused by both", nil
+	if rejected != nil {
+		return "rejected by both", nil
 	}
 	for _, row := range list {
 		if strings.Contains(says, row.says) && row.holds(document) {
-			return "refused by Herd alone, by design", nil
+			return "rejected by Herd alone, by design", nil
 		}
 	}
-	return "", errors.New("Herd refuses what Kubernetes accepts")
+	return "", errors.New("Herd rejects what Kubernetes accepts")
 }
 
 func judgeJSON(parts [][]byte) (string, error) {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // oracle says whether what Herd made of outside bytes is what Kubernetes' own code makes of them.
 //
 // It reads frames from standard input, as tests/oracle/feed.c writes them, until that ends:

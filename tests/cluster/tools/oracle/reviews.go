@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -28,16 +30,16 @@ func readReview(from []byte, strict bool) (*admissionv1.AdmissionReview, error) 
 	return review, err
 }
 
-func judgeRefusal(response *request.AdmissionResponse) error {
+func judgeRejection(response *request.AdmissionResponse) error {
 	switch result := response.Result; {
 	case result == nil:
-		return errors.New("a refusal without a status")
+		return errors.New("a rejection without a status")
 	case result.Code < 400 || result.Code > 599:
-		return fmt.Errorf("a refusal with code %d", result.Code)
+		return fmt.Errorf("a rejection with code %d", result.Code)
 	case result.Status != "Failure" || result.Reason == "" || result.Message == "":
-		return errors.New("a refusal without reason or message")
+		return errors.New("a rejection without reason or message")
 	case len(response.Patch) > 0:
-		return errors.New("a refusal with a patch")
+		return errors.New("a rejection with a patch")
 	}
 	return nil
 }
@@ -86,18 +88,33 @@ func judgePatch(object, patch, patched []byte) error {
 	return nil
 }
 
+// judgeUndecodable: of what cannot be read, too, the uid is found and answered, and never with a yes.
+func judgeUndecodable(body []byte, review *admissionv1.AdmissionReview) error {
+	if review.Response == nil || review.Response.UID == "" || !bytes.Contains(body, []byte(review.Response.UID)) {
+		return errors.New("an answer without the uid of what cannot be read")
+	}
+	response, err := request.VerifyAdmissionResponse(review.Response.UID, false, review)
+	if err != nil {
+		return err
+	}
+	if response.Allowed {
+		return errors.New("what cannot be read was allowed")
+	}
+	return judgeRejection(response)
+}
+
 func judgeReview(parts [][]byte) (string, error) {
 	body, mutates, answer, patched := parts[0], string(parts[1]) == "mutate", parts[2], parts[3]
 	if len(answer) == 0 {
 		return "errors", nil
 	}
-	asked, err := readReview(body, false)
-	if err != nil || asked.Request == nil {
-		return "", fmt.Errorf("what was answered cannot be read: %v", err)
-	}
 	review, err := readReview(answer, true)
 	if err != nil {
 		return "", fmt.Errorf("the answer cannot be read: %w", err)
+	}
+	asked, err := readReview(body, false)
+	if err != nil || asked.Request == nil {
+		return "rejected, cannot be decoded", judgeUndecodable(body, review)
 	}
 	response, err := request.VerifyAdmissionResponse(asked.Request.UID, mutates, review)
 	if err != nil {
@@ -107,7 +124,7 @@ func judgeReview(parts [][]byte) (string, error) {
 		return "", err
 	}
 	if !response.Allowed {
-		return "refused", judgeRefusal(response)
+		return "rejected", judgeRejection(response)
 	}
 	if len(response.Patch) == 0 {
 		return "allowed", nil

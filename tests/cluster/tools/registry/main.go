@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // registry is an image registry in memory, over TLS: where `make docker-push` is tried.
 //
 //	registry --listen ADDRESS:PORT --cert FILE --key FILE

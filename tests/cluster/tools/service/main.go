@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // service is what kube-proxy makes of a Service: each new connection goes to one of its endpoints, by turns; one that
 // stands stays where it is, whatever becomes of the list.
 //

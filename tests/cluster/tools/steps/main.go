@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // steps is an API server on which a client takes one step at a time: each request that may write something is passed on,
 // and once it took effect, before the client has its answer, a command is run. So a test sees the cluster as it would be
 // if the client were cut there, and may cut it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // writers writes Stacks through an API server, many at a time, and says how long it took and what failed.
 //
 //	writers --kubeconfig FILE --stack FILE [--mode update|create|dry] [--writers N] [--rate PER-SECOND]

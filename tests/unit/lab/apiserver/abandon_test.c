@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* abandon_test.c: a request that passes its memory budget at any allocation leaves no lock held, no
  * reader taken and nothing lost (the address sanitizer counts): the next one is answered. */
 #include "api_fixture.h"

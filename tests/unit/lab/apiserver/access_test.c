@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_test.c: who may do what over HTTP: Forbidden answers, reviews, impersonation, tokens, roles
  * that are aggregated, and nobody gives what they do not have. */
 #include "api_fixture.h"

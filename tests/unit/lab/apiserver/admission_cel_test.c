@@ -1,4 +1,5 @@
-/* admission_cel_test.c: match conditions of webhooks: what holds, what does not, and what is refused. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* admission_cel_test.c: match conditions of webhooks: what holds, what does not, and what is rejected. */
 #include "lab/apiserver/admission_cel.h" /* before cmocka, which has a macro `fail` */
 
 #include "support/rows.h"
@@ -122,9 +123,9 @@ static void test_several(void **state)
                         "error: no such key: b]"));
 }
 
-static const struct refused_row {
+static const struct rejected_row {
     const char *sentence, *expression, *want;
-} refused_rows[] = {
+} rejected_rows[] = {
     { "nothing", " ", "c[0].expression: Required value" },
     { "no answer", "request.operation", "c[0].expression: Invalid value: \"request.operation\": must evaluate to bool but got string" },
     { "what may be anything is no answer either", "object.a",
@@ -141,25 +142,25 @@ static const struct refused_row {
       "(in container '')\n | params.a == 1\n | ^" },
 };
 
-static void test_refused(void **state)
+static void test_rejected(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(refused_rows) / sizeof(refused_rows[0]); i++) {
+    for (size_t i = 0; i < sizeof(rejected_rows) / sizeof(rejected_rows[0]); i++) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
         struct cel_env env = admission_env(arena, false, NULL);
         struct findings found = findings_new(arena, 0);
         struct path at = path_field(NULL, STR("c"));
-        struct json json = conditions_of(arena, &refused_rows[i].expression, 1);
+        struct json json = conditions_of(arena, &rejected_rows[i].expression, 1);
 
         admission_check_conditions(&env, value_of(arena, json), &at, &found);
-        rows_expect_str(refused_rows[i].sentence, findings_join(arena, &found), str_of(refused_rows[i].want));
+        rows_expect_str(rejected_rows[i].sentence, findings_join(arena, &found), str_of(rejected_rows[i].want));
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_conditions), cmocka_unit_test(test_several),
-                                        cmocka_unit_test(test_refused) };
+                                        cmocka_unit_test(test_rejected) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admission_test.c: webhooks in this process, called over TLS with their caBundle. */
 #include "api_fixture.h"
 
@@ -222,7 +223,7 @@ static const struct row {
       1 },
     { "a failure that is ignored", STATUS_500, false, ",\"failurePolicy\":\"Ignore\"", 201, NULL,
       1 },
-    { "a refusal is never ignored", DENY, false, ",\"failurePolicy\":\"Ignore\"", 422,
+    { "a rejection is never ignored", DENY, false, ",\"failurePolicy\":\"Ignore\"", 422,
       "admission webhook \"hook.test.io\" denied the request: no such luck", 1 },
     { "other labels are not asked about", DENY, false,
       ",\"objectSelector\":{\"matchLabels\":{\"a\":\"c\"}}", 201, NULL, 0 },
@@ -234,7 +235,7 @@ static const struct row {
     { "a condition that does not hold", DENY, false,
       ",\"matchConditions\":[{\"name\":\"c\",\"expression\":\"request.operation == 'UPDATE'\"}]",
       201, NULL, 0 },
-    { "a condition that is an error refuses", DENY, false,
+    { "a condition that is an error rejects", DENY, false,
       ",\"matchConditions\":[{\"name\":\"c\",\"expression\":\"object.nothing == 'x'\"}]", 403,
       NULL, 0 },
     { "unless failures are ignored", DENY, false,

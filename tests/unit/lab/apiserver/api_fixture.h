@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api_fixture.h: an API server of one test, with a scratch kind, served on loopback; and a peer
  * that is its admission webhook. For the tests of this folder only. */
 #ifndef HERD_TESTS_UNIT_LAB_APISERVER_API_FIXTURE_H

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* apply_test.c: server-side apply as a pure function: what becomes of an object, whose its fields are,
- * and what is refused. */
+ * and what is rejected. */
 #include "support/rows.h"
 
 #include "lab/apiserver/apply.h"
@@ -59,8 +60,8 @@ static const struct row {
     const char *live; /* NULL: nothing */
     const char *config;
     bool force;
-    const char *want;     /* the spec, sorted; NULL = refused */
-    const char *managers; /* or the message of the refusal */
+    const char *want;     /* the spec, sorted; NULL = rejected */
+    const char *managers; /* or the message of the rejection */
 } rows[] = {
     { "a creation gives all to the applier", NULL, SPEC("\"a\":\"1\",\"map\":{\"k\":\"1\"}"), false,
       "{\"a\":\"1\",\"map\":{\"k\":\"1\"}}", "me+ {\"f:a\":{},\"f:map\":{\"f:k\":{}}}" },
@@ -166,13 +167,13 @@ static void test_rows(void **state)
 
         if (apply_object(arena, &apply, row->live ? value(arena, row->live) : NULL,
                          value(arena, row->config), &object, &conflicts) != 0) {
-            rows_expect(row->sentence, row->want == NULL, "it is not refused");
+            rows_expect(row->sentence, row->want == NULL, "it is not rejected");
             rows_expect_str(row->sentence, apply_conflict_message(arena, &conflicts),
                             str_of(row->managers));
             continue;
         }
         value_write(value_get(object, STR("spec")), true, &spec);
-        rows_expect_str(row->sentence, strbuf_str(&spec), str_of(row->want ? row->want : "refused"));
+        rows_expect_str(row->sentence, strbuf_str(&spec), str_of(row->want ? row->want : "rejected"));
         rows_expect_str(row->sentence, managers_text(arena, object), str_of(row->managers));
     }
 }

@@ -1,4 +1,5 @@
-/* builtin_data_test.c: Secrets, Leases, Events and webhooks that an API server refuses. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* builtin_data_test.c: Secrets, Leases, Events and webhooks that an API server rejects. */
 #include "support/rows.h"
 
 #include "lab/apiserver/object.h"

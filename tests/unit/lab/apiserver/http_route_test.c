@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_route_test.c: what is said where there is no path, no such method, no such option. */
 #include "api_fixture.h"
 

@@ -1,12 +1,13 @@
-/* http_test.c: the API as clients meet it: verbs, refusals in Kubernetes' words, selectors, pages,
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http_test.c: the API as clients meet it: verbs, rejections in Kubernetes' words, selectors, pages,
  * tables, watches. */
 #include "api_fixture.h"
 
-static const struct refusal_row {
+static const struct rejection_row {
     const char *sentence, *method, *path, *type, *body;
     int status;
     const char *message;
-} refusal_rows[] = {
+} rejection_rows[] = {
     { "an object that is not there", "GET", WIDGETS "/x", "", "", 404,
       "widgets.test.example.com \"x\" not found" },
     { "a core object that is not there", "GET", "/api/v1/namespaces/default/configmaps/x", "", "",
@@ -70,13 +71,13 @@ static const struct refusal_row {
     { "bytes that are not JSON", "POST", WIDGETS, "application/json", "{\"a\":}", 400, NULL },
 };
 
-static void test_refusals(void **state)
+static void test_rejections(void **state)
 {
     struct fixture *f = fixture_begin();
 
     (void)state;
-    for (size_t i = 0; i < sizeof(refusal_rows) / sizeof(refusal_rows[0]); i++) {
-        const struct refusal_row *row = &refusal_rows[i];
+    for (size_t i = 0; i < sizeof(rejection_rows) / sizeof(rejection_rows[0]); i++) {
+        const struct rejection_row *row = &rejection_rows[i];
         struct reply reply =
             ask(f, row->method, row->path, "application/json", row->type, row->body);
 
@@ -116,7 +117,7 @@ static void test_life(void **state)
     rows_expect_str("and leaves the rest", member(f, changed.body, "spec.size"), STR("4"));
     rows_expect_str("and does not count", member(f, changed.body, "metadata.generation"), STR("2"));
     stale = ask_json(f, "PUT", WIDGETS "/a", str_z(f->arena, made.body));
-    rows_expect_str("what was read before is refused", member(f, stale.body, "message"),
+    rows_expect_str("what was read before is rejected", member(f, stale.body, "message"),
                     STR("Operation cannot be fulfilled on widgets.test.example.com \"a\": the "
                         "object has been modified; please apply your changes to the latest version "
                         "and try again"));
@@ -341,7 +342,7 @@ static void test_discovery(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_life),
+        cmocka_unit_test(test_rejections), cmocka_unit_test(test_life),
         cmocka_unit_test(test_finalizers), cmocka_unit_test(test_lists),
         cmocka_unit_test(test_watches),  cmocka_unit_test(test_compacted),
         cmocka_unit_test(test_discovery),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* life_test.c: what goes by itself, and what many do at once: namespaces and definitions that are
  * deleted with all that is in them; patches side by side; clusters apart from each other. */
 #include "api_fixture.h"
@@ -11,7 +12,7 @@ static struct str configmap_in(struct arena *arena, const char *name)
     return str_fmt(arena, "{\"metadata\":{\"name\":\"%s\"},\"data\":{}}", name);
 }
 
-/* Ask until it is gone; the janitor looks at once and then twice a second. */
+/* Ask until it is gone; the namespace controller looks at once and then twice a second. */
 static void expect_gone(struct fixture *f, const char *row, const char *path)
 {
     for (int i = 0; i < PATIENCE; i++) {
@@ -71,6 +72,59 @@ static void test_definition(void **state)
     if (api_add_definition(f->api, STR("local"), str_of(scratch_definition), &err) != 0)
         fail_msg("%s", err.text);
     rows_expect_int("and its objects", ask_json(f, "GET", WIDGETS "/w", "").status, 404);
+    fixture_end(f);
+}
+
+/* The default of a status stands there from the start, as if nobody had sent one, and is no change
+ * of the spec. */
+static void test_status_default(void **state)
+{
+    static const char *const definition =
+        "apiVersion: apiextensions.k8s.io/v1\n"
+        "kind: CustomResourceDefinition\n"
+        "metadata: {name: gadgets.test.example.com}\n"
+        "spec:\n"
+        "  group: test.example.com\n"
+        "  scope: Namespaced\n"
+        "  names: {plural: gadgets, kind: Gadget}\n"
+        "  versions:\n"
+        "  - name: v1\n"
+        "    served: true\n"
+        "    storage: true\n"
+        "    subresources: {status: {}}\n"
+        "    schema:\n"
+        "      openAPIV3Schema:\n"
+        "        type: object\n"
+        "        properties:\n"
+        "          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}\n"
+        "          status:\n"
+        "            type: object\n"
+        "            default: {seen: -1}\n"
+        "            properties: {seen: {type: integer}, phase: {type: string}}\n";
+    const char *gadgets = "/apis/test.example.com/v1/namespaces/default/gadgets";
+    const char *gadget = "/apis/test.example.com/v1/namespaces/default/gadgets/a";
+    struct fixture *f = fixture_begin();
+    struct reply reply;
+    struct error err;
+
+    (void)state;
+    if (api_add_definition(f->api, STR("local"), str_of(definition), &err) != 0)
+        fail_msg("%s", err.text);
+    reply = ask_json(f, "POST", gadgets,
+                     "{\"apiVersion\":\"test.example.com/v1\",\"kind\":\"Gadget\",\"metadata\":{"
+                     "\"name\":\"a\"},\"status\":{\"seen\":7,\"phase\":\"Up\"}}");
+    rows_expect_str("what was sent is not there", member(f, reply.body, "status"),
+                    STR("{\"seen\":-1}"));
+    reply = ask_json(f, "GET", gadget, "");
+    rows_expect_str("nor later", member(f, reply.body, "status"), STR("{\"seen\":-1}"));
+    reply = ask(f, "PATCH", gadget, "", "application/merge-patch+json",
+                "{\"spec\":{\"a\":1},\"status\":{\"seen\":7}}");
+    rows_expect_str("a patch of the spec leaves it", member(f, reply.body, "status.seen"),
+                    STR("-1"));
+    rows_expect_str("and counts once", member(f, reply.body, "metadata.generation"), STR("2"));
+    reply = ask(f, "PATCH", "/apis/test.example.com/v1/namespaces/default/gadgets/a/status", "",
+                "application/merge-patch+json", "{\"status\":{\"seen\":2}}");
+    rows_expect_str("a status is written", member(f, reply.body, "status.seen"), STR("2"));
     fixture_end(f);
 }
 
@@ -158,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_namespace),
         cmocka_unit_test(test_definition),
+        cmocka_unit_test(test_status_default),
         cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_clusters_apart),
     };

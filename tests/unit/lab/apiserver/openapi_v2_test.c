@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_v2_test.c: the document that old kubectls read, and its protobuf. */
 #include "api_fixture.h"
 

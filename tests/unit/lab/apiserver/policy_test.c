@@ -1,4 +1,5 @@
-/* policy_test.c: ValidatingAdmissionPolicies on requests: what is refused, in which words, and what passes. What a real
+/* SPDX-License-Identifier: Apache-2.0 */
+/* policy_test.c: ValidatingAdmissionPolicies on requests: what is rejected, in which words, and what passes. What a real
  * API server answers to the same is asked by tests/cluster/policies.yaml and requests.txt. */
 #include "api_fixture.h"
 
@@ -81,7 +82,7 @@ static const struct row {
       SAYS("failed to configure binding: paramRef.namespace must not be provided for a cluster-scoped `paramKind`") },
     { "an audit annotation's error", ALL "auditAnnotations: [{key: a, valueExpression: 'string(object.data.b)'}]", DENY, "a: x",
       SAYS("expression 'string(object.data.b)' resulted in error: no such key: b") },
-    { "notes and warnings refuse nothing", ALL "validations: [{expression: 'false'}]", "validationActions: [Warn, Audit]", "", "" },
+    { "notes and warnings reject nothing", ALL "validations: [{expression: 'false'}]", "validationActions: [Warn, Audit]", "", "" },
 };
 
 static void create(struct fixture *f, const char *sentence, const char *path, const char *kind, const char *name, const char *spec)
@@ -165,7 +166,7 @@ static void test_old_object(void **state)
     (void)state;
     put_to_work(f, "changes", ON("UPDATE", "configmaps") "validations: [{expression: 'object.data.a > oldObject.data.a'}]", DENY);
     r = ask(f, "PATCH", CONFIGS "/bounds", "application/json", "application/merge-patch+json", "{\"data\":{\"a\":\"4\"}}");
-    rows_expect_int("a change that is refused", r.status, 422);
+    rows_expect_int("a change that is rejected", r.status, 422);
     r = ask(f, "PATCH", CONFIGS "/bounds", "application/json", "application/merge-patch+json", "{\"data\":{\"a\":\"6\"}}");
     rows_expect_int("a change that is not", r.status, 200);
     fixture_end(f);
@@ -178,7 +179,7 @@ static void test_deletion(void **state)
     (void)state;
     put_to_work(f, "deletions", ON("DELETE", "configmaps") "validations: [{expression: \"oldObject.data.a == 'x' && object == null\"}]",
                 DENY);
-    rows_expect_int("a deletion that is refused", ask_json(f, "DELETE", CONFIGS "/bounds", "").status, 422);
+    rows_expect_int("a deletion that is rejected", ask_json(f, "DELETE", CONFIGS "/bounds", "").status, 422);
     rows_expect_int("and leaves it there", ask_json(f, "GET", CONFIGS "/bounds", "").status, 200);
     rows_expect_int("policies never hold up their own end", ask_json(f, "DELETE", POLICIES "/p", "").status, 200);
     rows_expect_int("a binding alone does nothing", ask_json(f, "DELETE", CONFIGS "/bounds", "").status, 200);
@@ -208,9 +209,9 @@ static void test_warning(void **state)
 }
 
 /* What is wrong with a policy is told when it is created: the rest is in requests.txt. */
-static const struct refusal {
+static const struct rejection {
     const char *sentence, *spec, *want;
-} refusals[] = {
+} rejections[] = {
     { "what the lab does not evaluate", ALL "validations: [{expression: \"authorizer.group('').resource('pods').check('get').allowed()\"}]",
       "spec.validations[0].expression: Invalid value: \"authorizer.group('').resource('pods').check('get').allowed()\": compilation failed: "
       "ERROR: <input>:1:1: herd-lab does not evaluate 'authorizer': it asks the cluster's authorizer\n | "
@@ -222,18 +223,19 @@ static const struct refusal {
       "'params' (in container '')\n | params == null\n | ^" },
 };
 
-static void test_refused(void **state)
+static void test_rejected(void **state)
 {
     struct fixture *f = begin();
 
     (void)state;
-    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-        struct str body = str_fmt(f->arena, HEAD "ValidatingAdmissionPolicy, metadata: {name: p}, spec: {%s}}", refusals[i].spec);
+    for (size_t i = 0; i < sizeof(rejections) / sizeof(rejections[0]); i++) {
+        struct str body = str_fmt(f->arena, HEAD "ValidatingAdmissionPolicy, metadata: {name: p}, spec: {%s}}", rejections[i].spec);
         struct reply r = ask(f, "POST", POLICIES, "application/json", "application/yaml", body.at);
 
-        rows_expect_int(refusals[i].sentence, r.status, 422);
-        rows_expect_str(refusals[i].sentence, member(f, r.body, "message"),
-                        str_fmt(f->arena, "ValidatingAdmissionPolicy.admissionregistration.k8s.io \"p\" is invalid: %s", refusals[i].want));
+        rows_expect_int(rejections[i].sentence, r.status, 422);
+        rows_expect_str(rejections[i].sentence, member(f, r.body, "message"),
+                        str_fmt(f->arena, "ValidatingAdmissionPolicy.admissionregistration.k8s.io \"p\" is invalid: %s",
+                                rejections[i].want));
     }
     fixture_end(f);
 }
@@ -242,7 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers),  cmocka_unit_test(test_reasons), cmocka_unit_test(test_old_object),
-        cmocka_unit_test(test_deletion), cmocka_unit_test(test_warning), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_deletion), cmocka_unit_test(test_warning), cmocka_unit_test(test_rejected),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

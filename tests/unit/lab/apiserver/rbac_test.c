@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rbac_test.c: rules, bindings and what may be given away. */
 #include "support/rows.h"
 

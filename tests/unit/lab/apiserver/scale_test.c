@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scale_test.c: replicas by one path, of a Deployment and of a kind by definition. */
 #include "api_fixture.h"
 

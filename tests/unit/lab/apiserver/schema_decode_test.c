@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_decode_test.c: what does not fit a Go type, in its decoder's words. */
 #include "support/rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_test.c: validation in Kubernetes' words, defaults, pruning, structural checks. */
 #include "support/rows.h"
 
@@ -57,7 +58,7 @@ static const struct valid_row {
     { "a wrong type is named with the right one",
       "{type: object, properties: {a: {type: string}}}", "{a: 1}",
       "a: Invalid value: \"integer\": a in body must be of type string: \"integer\"" },
-    { "null is refused where it is not nullable", "{type: object, properties: {a: {type: string}}}",
+    { "null is rejected where it is not nullable", "{type: object, properties: {a: {type: string}}}",
       "{a: null}", "a: Invalid value: \"null\": a in body must be of type string: \"null\"" },
     { "null passes where it is nullable",
       "{type: object, properties: {a: {type: string, nullable: true}}}", "{a: null}", "" },
@@ -161,6 +162,10 @@ static const struct shape_row {
     { "a null that may not be one takes the default",
       "{type: object, properties: {a: {type: integer, default: 3}}}", "{a: null}", "{\"a\":3}",
       "" },
+    { "one without a default goes, one that may be null stays",
+      "{type: object, properties: {a: {type: string}, b: {type: string, nullable: true}, c: {type: "
+      "object, x-kubernetes-preserve-unknown-fields: true}}}",
+      "{a: null, b: null, c: {d: null}}", "{\"b\":null,\"c\":{\"d\":null}}", "" },
     { "defaults go into each element",
       "{type: object, properties: {a: {type: array, items: {type: object, properties: {b: {type: "
       "string, default: x}}}}}}",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* service_test.c: which Services get an address, and how they keep it. */
 #include "api_fixture.h"
 
@@ -62,7 +63,7 @@ static void test_an_address_stays(void **state)
     rows_expect_str("keeps it", member(f, reply.body, "spec.clusterIP"), first);
     reply = ask(f, "PATCH", SERVICES "/a", "", "application/merge-patch+json",
                 "{\"spec\":{\"clusterIP\":\"10.43.0.9\"}}");
-    rows_expect_int("another one is refused", reply.status, 422);
+    rows_expect_int("another one is rejected", reply.status, 422);
     rows_expect_str("with the field", member(f, reply.body, "details.causes.0.field"),
                     STR("spec.clusterIPs[0]"));
     rows_expect("the next Service gets another one",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_test.c: versions, conflicts, pages of one version, what a reopened store remembers. */
 #include "support/rows.h"
 
@@ -102,7 +103,7 @@ static void test_conflicts(void **state)
                     STORE_CHANGED);
     rows_expect_int("an update of nothing", write_thing(&f, CHANGE_MODIFIED, "b", "3", 1, &ignored),
                     STORE_MISSING);
-    rows_expect_str("refused writes leave nothing", names_at(&f, 0), STR("a=2"));
+    rows_expect_str("rejected writes leave nothing", names_at(&f, 0), STR("a=2"));
     end(&f);
 }
 
@@ -125,7 +126,7 @@ static void test_older_versions(void **state)
         rows_expect_str("now", names_at(&f, 0), STR("b=2 c=1"));
         store_free(f.store);
         open_store(&f, 1000);
-        rows_expect_int("the version survives", (int64_t)feed_version(store_feed(f.store)),
+        rows_expect_int("the version survives", (int64_t)watch_cache_version(store_watch_cache(f.store)),
                         (int64_t)v[4]);
     }
     end(&f);
@@ -164,8 +165,8 @@ static struct str changes_after(struct fixture *f, uint64_t version)
     struct change *changes[32];
     uint32_t count;
 
-    if (feed_after(store_feed(f->store), &things, &version, 0, changes, 32, &count) ==
-        FEED_COMPACTED)
+    if (watch_cache_after(store_watch_cache(f->store), &things, &version, 0, changes, 32, &count) ==
+        WATCH_CACHE_COMPACTED)
         return STR("compacted");
     for (uint32_t i = 0; i < count; i++) {
         struct str object = changes[i]->object;

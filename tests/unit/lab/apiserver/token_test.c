@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* token_test.c: a token says whose it is, and stops saying so when it is changed or old. */
 #include "support/rows.h"
 
@@ -64,7 +65,7 @@ static void test_known(void **state)
     expect_text("signature", token_write(arena, STR("secret"), &claims), known_token);
 }
 
-static void test_refused(void **state)
+static void test_rejected(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct token_claims claims = claims_of(arena), got;
@@ -101,7 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_known),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_rejected),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* functions_test.c: functions.def is sound: rows of one name stand together and differ, and nothing is refused that is
  * there. */
 #include "support/rows.h"

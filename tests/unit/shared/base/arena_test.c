@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arena_test.c: zeroed memory, budgets, abandoned work. */
 #include "support/rows.h"
 
@@ -103,6 +104,76 @@ static void from_one_on_all_allocations_can_fail(void **state)
     (void)state;
 }
 
+static void charge_three_times(void *context)
+{
+    struct arena *arena = context;
+
+    arena_work_for(arena, "spec.a");
+    arena_work(arena, 10);
+    arena_work_for(arena, "spec.b");
+    arena_work(arena, 10);
+    arena_work_for(arena, "spec.c");
+    arena_work(arena, 10);
+}
+
+static void work_that_takes_too_many_steps_is_abandoned(void **state)
+{
+    static const struct {
+        const char *row;
+        uint64_t bound;
+        bool want;
+        const char *field;
+    } rows[] = {
+        { "no bound", 0, true, "spec.c" },
+        { "one is left", 31, true, "spec.c" },
+        { "none is left", 30, false, "spec.c" },
+        { "too few", 15, false, "spec.b" },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+
+        rows_expect_int(rows[i].row, arena_run_within(arena, rows[i].bound, charge_three_times, arena), rows[i].want);
+        rows_expect_str(rows[i].row, str_of(arena_worked_for(arena)), str_of(rows[i].field));
+        rows_expect_int("the bound ends with it", arena_run(arena, charge_three_times, arena), 0);
+    }
+    (void)state;
+}
+
+static void a_bound_on_work_stays_until_there_is_another(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+
+    (void)state;
+    arena_bound_work(arena, 45);
+    rows_expect_int("enough for one", arena_run(arena, charge_three_times, arena), 0);
+    rows_expect_int("not for two", arena_run(arena, charge_three_times, arena), -1);
+    rows_expect_int("nor for any after it", arena_run(arena, charge_three_times, arena), -1);
+    rows_expect_str("at once", str_of(arena_worked_for(arena)), STR("spec.a"));
+}
+
+static void allocate_and_charge(void *context)
+{
+    allocate_in_steps(context);
+    charge_three_times(context);
+}
+
+/* Of bytes and work the outer run is told what is not the inner one's. */
+static void run_within(void *context)
+{
+    (void)arena_run_within(context, 31, allocate_and_charge, context);
+}
+
+static void a_budget_of_bytes_passes_a_bound_on_work(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(1119);
+
+    (void)state;
+    rows_expect_int("abandoned by the outer run", arena_run(arena, run_within, arena), -1);
+    rows_expect_int("and no bound is left", arena_run(arena, charge_three_times, arena), 0);
+    rows_expect_int("twice as much", arena_run(arena, charge_three_times, arena), 0);
+}
+
 struct nested {
     struct arena *arena;
     int inner;
@@ -170,6 +241,9 @@ int main(void)
         cmocka_unit_test(memory_is_zeroed_aligned_and_apart),
         cmocka_unit_test(the_newest_allocation_grows_in_place),
         cmocka_unit_test(work_that_passes_its_budget_is_abandoned),
+        cmocka_unit_test(work_that_takes_too_many_steps_is_abandoned),
+        cmocka_unit_test(a_bound_on_work_stays_until_there_is_another),
+        cmocka_unit_test(a_budget_of_bytes_passes_a_bound_on_work),
         cmocka_unit_test(each_allocation_can_be_the_one_that_fails),
         cmocka_unit_test(from_one_on_all_allocations_can_fail),
         cmocka_unit_test(runs_nest),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* format_test.c: texts are put together as libc does it. */
 #include "support/rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* map_test.c: map and dict against what a list would answer. */
 #include "support/rows.h"
 

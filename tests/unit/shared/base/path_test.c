@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* path_test.c: places of fields, findings about them, and failures. */
 #include "support/rows.h"
 
@@ -13,10 +14,18 @@ static void paths_render_as_kubernetes_writes_them(void **state)
     struct path name = path_field(&third, STR("name"));
     struct path labels = path_field(&spec, STR("matchLabels"));
     struct path label = path_key(&labels, STR("a/b~c"));
+    struct path member = path_member(&third, STR("plain"));
+    struct path dotted = path_member(&third, STR("a.b/c"));
+    struct path bracket = path_member(&third, STR("a[0]"));
     struct path evil = path_key(&labels, STR("a\nb"));
 
     rows_expect_str("field", path_render(&name, arena), STR("spec.charts[2].name"));
     rows_expect_str("key", path_render(&label, arena), STR("spec.matchLabels[a/b~c]"));
+    rows_expect_str("member", path_render(&member, arena), STR("spec.charts[2].plain"));
+    rows_expect_str("dotted member", path_render(&dotted, arena), STR("spec.charts[2][a.b/c]"));
+    rows_expect_str("member like an index", path_render(&bracket, arena),
+                    STR("spec.charts[2][a[0]]"));
+    rows_expect_str("member's pointer", path_pointer(&dotted, arena), STR("/spec/charts/2/a.b~1c"));
     rows_expect_str("foreign key", path_render(&evil, arena), STR("spec.matchLabels[a\\x0ab]"));
     rows_expect_str("none", path_render(NULL, arena), STR(""));
     rows_expect_str("pointer", path_pointer(&name, arena), STR("/spec/charts/2/name"));

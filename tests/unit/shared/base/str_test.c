@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* str_test.c: views, distance, what is shown of foreign text, buffers. */
 #include "support/rows.h"
 
@@ -127,6 +128,8 @@ static void foreign_text_is_shown_without_harm(void **state)
         { "a line separator", STR_INIT("a\xe2\x80\xa8" "b"), 20, STR_INIT("a\\u2028b") },
         { "no width", STR_INIT("a\xe2\x80\x8b\xef\xbb\xbf"), 20, STR_INIT("a\\u200b\\ufeff") },
         { "a tag", STR_INIT("\xf3\xa0\x81\x81"), 20, STR_INIT("\\ue0041") },
+        { "half a surrogate pair", STR_INIT("\xed\xa0\x80"), 20, STR_INIT("\\xed\\xa0\\x80") },
+        { "an overlong letter", STR_INIT("\xe0\x81\xa1"), 20, STR_INIT("\\xe0\\x81\\xa1") },
         { "half a letter", STR_INIT("\xe2\x80"), 20, STR_INIT("\\xe2\\x80") },
         { "a letter of three bytes", STR_INIT("\xe2\x82\xac" "\xe2\x82\xac"), 5, STR_INIT("\xe2\x82\xac...") },
         { "letters beyond ASCII", STR_INIT("\xc3\xa9"), 20, STR_INIT("\xc3\xa9") },
@@ -176,6 +179,25 @@ static void buffers_grow_and_end_with_a_nul(void **state)
     (void)state;
 }
 
+static void texts_of_every_length_are_whole(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    char longest[600];
+
+    memset(longest, 'y', sizeof(longest));
+    for (int len = 0; len < (int)sizeof(longest); len++) {
+        struct str text = str_fmt(arena, "%.*s|", len, longest);
+        struct strbuf buf = strbuf_new(arena, 300);
+
+        strbuf_fmt(&buf, "%.*s|", len, longest);
+        assert_int_equal(text.len, len + 1);
+        assert_memory_equal(text.at, longest, (size_t)len);
+        assert_string_equal(text.at + len, "|");
+        rows_expect_str("in a buffer", strbuf_str(&buf), text);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +208,7 @@ int main(void)
         cmocka_unit_test(foreign_text_is_shown_without_harm),
         cmocka_unit_test(a_cut_never_splits_a_character),
         cmocka_unit_test(buffers_grow_and_end_with_a_nul),
+        cmocka_unit_test(texts_of_every_length_are_whole),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file_test.c: files whole or not at all. */
 #include "support/rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* follow_test.c: each state of files is read once, and together; a cache keeps the last good one. */
 #include "support/rows.h"
 

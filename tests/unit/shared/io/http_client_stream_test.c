@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_client_stream_test.c: answers in pieces, cancelled calls, and a client used from its own
  * callbacks. */
 #include "support/rows.h"

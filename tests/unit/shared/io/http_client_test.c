@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_client_test.c: what the client makes of peers that behave, fail and lie. */
 #include "support/rows.h"
 
@@ -45,7 +46,7 @@ static const struct outcome_row {
       "did not answer POST in time", true },
     { "a peer that falls silent is given up", { ANSWER(OK_3, "a"), HANG }, "GET", 0, 100, 0, 0,
       ERROR_TIMEOUT, "fell silent for 100 ms", true },
-    { "an answer that is too large is refused", { ANSWER(OK_3, "abc"), KEEP }, "GET", 0, 0, 2, 0,
+    { "an answer that is too large is rejected", { ANSWER(OK_3, "abc"), KEEP }, "GET", 0, 0, 2, 0,
       ERROR_TOO_LARGE, "is larger than 2 bytes", true },
     { "what is not HTTP is no answer", { "hello\r\n\r\n", CLOSE }, "GET", 0, 0, 0, 0, ERROR_INVALID,
       "", true },
@@ -93,7 +94,7 @@ static void test_nobody_listens(void **state)
                                                           "https://127.0.0.1:%u/secret?token=1",
                                                           port) });
 
-    rows_expect_str("a refused connection is told in one line", str_of(reply.error.text),
+    rows_expect_str("a rejected connection is told in one line", str_of(reply.error.text),
                     str_fmt(meeting.arena,
                             "cannot connect to https://127.0.0.1:%u: connection refused", port));
     rows_expect_int("with its code", reply.error.code, ERROR_CONNECT);
@@ -115,14 +116,14 @@ static void test_nobody_listens(void **state)
     meeting_end(&meeting);
 }
 
-static const struct refusal_row {
+static const struct rejection_row {
     const char *name;
     const char *method;
     const char *url;
     const char *header;
     const char *value;
     const char *says;
-} refusal_rows[] = {
+} rejection_rows[] = {
     { "another scheme", "GET", "ftp://127.0.0.1/x", NULL, NULL, "ftp:// is not allowed here" },
     { "a file", "GET", "file:///etc/passwd", NULL, NULL, "file:// is not allowed here" },
     { "a line end in the address", "GET", "http://127.0.0.1/\r\nX: y", NULL, NULL,
@@ -138,13 +139,13 @@ static const struct refusal_row {
       "control characters" },
 };
 
-static void test_requests_that_are_refused(void **state)
+static void test_requests_that_are_rejected(void **state)
 {
     struct meeting meeting = meeting_begin(NULL);
 
     (void)state;
-    for (size_t i = 0; i < sizeof(refusal_rows) / sizeof(refusal_rows[0]); i++) {
-        const struct refusal_row *row = &refusal_rows[i];
+    for (size_t i = 0; i < sizeof(rejection_rows) / sizeof(rejection_rows[0]); i++) {
+        const struct rejection_row *row = &rejection_rows[i];
         struct http_header header = { str_of(row->header), str_of(row->value) };
         struct http_request request = { .method = row->method,
                                         .url = str_of(row->url),
@@ -160,7 +161,7 @@ static void test_requests_that_are_refused(void **state)
     meeting_end(&meeting);
 }
 
-static void test_plain_http_is_refused_unless_allowed(void **state)
+static void test_plain_http_is_rejected_unless_allowed(void **state)
 {
     struct meeting meeting = meeting_begin(NULL);
     struct http_client_options options = { .user_agent = NULL };
@@ -216,6 +217,30 @@ static void test_retry_after(void **state)
 
         rows_expect_int(retry_rows[i].name, reply.status, 503);
         rows_expect_int(retry_rows[i].name, reply.retry_after_ms, retry_rows[i].ms);
+        meeting_end(&meeting);
+    }
+}
+
+static void test_date(void **state)
+{
+    static const struct retry_row rows[] = {
+        { "none", "", -1 },
+        { "one", "Date: Wed, 21 Oct 2015 07:28:00 GMT\r\n", 1445412480000 },
+        { "words", "Date: today\r\n", -1 },
+        { "nothing", "Date:\r\n", -1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct step step = {
+            str_fmt(arena, "HTTP/1.1 200 OK\r\n%sContent-Length: 0\r\n\r\n", rows[i].headers).at,
+            KEEP
+        };
+        struct meeting meeting = meeting_begin(&step);
+        struct reply reply = meeting_ask(&meeting, (struct http_request){ .method = "GET" });
+
+        rows_expect_int(rows[i].name, reply.date_ms, rows[i].ms);
         meeting_end(&meeting);
     }
 }
@@ -316,7 +341,7 @@ static void test_bearer_tokens(void **state)
 
     struct reply reply = meeting_ask(&meeting, (struct http_request){ .method = "GET" });
 
-    rows_expect_int("a token of two lines is refused", reply.error.code, ERROR_INVALID);
+    rows_expect_int("a token of two lines is rejected", reply.error.code, ERROR_INVALID);
     rows_expect("and not told", !strstr(reply.error.text, "bad"), reply.error.text);
     peer_stop(meeting.peer);
 
@@ -381,7 +406,7 @@ static void test_compressed_answers_are_bounded_decoded(void **state)
 
     rows_expect_int("one that fits decoded is taken", (int64_t)reply.body.len, 10000);
     reply = meeting_ask(&meeting, (struct http_request){ .answer_bytes_max = 9999 });
-    rows_expect_int("one that does not is refused", reply.error.code, ERROR_TOO_LARGE);
+    rows_expect_int("one that does not is rejected", reply.error.code, ERROR_TOO_LARGE);
     meeting_end(&meeting);
 }
 
@@ -390,9 +415,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outcomes),
         cmocka_unit_test(test_nobody_listens),
-        cmocka_unit_test(test_requests_that_are_refused),
-        cmocka_unit_test(test_plain_http_is_refused_unless_allowed),
+        cmocka_unit_test(test_requests_that_are_rejected),
+        cmocka_unit_test(test_plain_http_is_rejected_unless_allowed),
         cmocka_unit_test(test_retry_after),
+        cmocka_unit_test(test_date),
         cmocka_unit_test(test_what_is_sent),
         cmocka_unit_test(test_nothing_comes_from_the_environment),
         cmocka_unit_test(test_bearer_tokens),

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_server_test.c: routes, answers, bodies, budgets, streams and drain, over real sockets. */
 #include "support/rows.h"
 
 #include "support/loopback.h"
-
-#include "base/limits.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -153,16 +152,16 @@ static const struct answer_row {
     { "a method that the path does not take is told which it takes", "DELETE", "/echo", 0, 405,
       "not allowed" },
     { "an unknown path is not found", "GET", "/nowhere", 0, 404, "nothing at this path" },
-    { "a bad escape is refused", "GET", "/show/%zz", 0, 400, "malformed" },
-    { "an escape cut short is refused", "GET", "/show/%2", 0, 400, "malformed" },
-    { "a NUL in a path is refused", "GET", "/show/a%00b", 0, 400, "malformed" },
-    { "dot segments are refused", "GET", "/show/../hello", 0, 400, "malformed" },
-    { "hidden dot segments are refused", "GET", "/show/%2e%2e/hello", 0, 400, "malformed" },
+    { "a bad escape is rejected", "GET", "/show/%zz", 0, 400, "malformed" },
+    { "an escape cut short is rejected", "GET", "/show/%2", 0, 400, "malformed" },
+    { "a NUL in a path is rejected", "GET", "/show/a%00b", 0, 400, "malformed" },
+    { "dot segments are rejected", "GET", "/show/../hello", 0, 400, "malformed" },
+    { "hidden dot segments are rejected", "GET", "/show/%2e%2e/hello", 0, 400, "malformed" },
     { "any method reaches a route that takes all", "FROB", "/show/x", 0, 200, "FROB /show/x" },
     { "a body arrives whole", "POST", "/echo", 1000000, 201, NULL },
     { "a body of the largest size arrives", "PUT", "/echo", 10, 201, NULL },
-    { "a body one byte larger is refused", "PUT", "/echo", 11, 413, "too large" },
-    { "a body where none is taken is refused", "GET", "/hello", 1, 413, "too large" },
+    { "a body one byte larger is rejected", "PUT", "/echo", 11, 413, "too large" },
+    { "a body where none is taken is rejected", "GET", "/hello", 1, 413, "too large" },
     { "work that passes its budget is an error and the server lives", "GET", "/eat", 0, 500,
       "more memory" },
     { "a handler that forgets to answer is an error", "GET", "/forget", 0, 500, "not answered" },
@@ -323,7 +322,7 @@ static void test_a_quiet_stream_notices_that_its_peer_went(void **state)
     end(&fixture);
 }
 
-static void test_drain_ends_streams_and_refuses_connections(void **state)
+static void test_drain_ends_streams_and_rejects_connections(void **state)
 {
     int fd;
     struct fixture fixture = begin_quiet_stream(&fd);
@@ -538,7 +537,7 @@ int main(void)
         cmocka_unit_test(test_a_connection_is_used_again),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_a_quiet_stream_notices_that_its_peer_went),
-        cmocka_unit_test(test_drain_ends_streams_and_refuses_connections),
+        cmocka_unit_test(test_drain_ends_streams_and_rejects_connections),
         cmocka_unit_test(test_drain_lets_a_request_end),
         cmocka_unit_test(test_a_dropped_request_gets_no_answer),
         cmocka_unit_test(test_lame_duck),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_tls_test.c: our client and our server trust each other for the right reasons, over TLS
  * 1.2 and 1.3, while certificates change. */
 #include "support/rows.h"
@@ -6,6 +7,8 @@
 #include "support/loopback.h"
 
 
+#include <arpa/inet.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <signal.h>
@@ -40,6 +43,8 @@ static struct http_server *serve(struct tls_source *source, struct http_server_o
     options.routes = routes;
     options.route_count = 1;
     options.tls = source;
+    if (!options.handshakes_per_address_max)
+        options.handshakes_per_address_max = UINT32_MAX;
 
     struct http_server *server = http_server_create(&options, &err);
 
@@ -85,7 +90,7 @@ static struct reply ask_as(struct fixture *fixture, struct http_client_options o
                         fixture->arena);
 }
 
-static void expect_refused(const char *row, const struct reply *reply, const char *holds)
+static void expect_rejected(const char *row, const struct reply *reply, const char *holds)
 {
     rows_expect_int(row, reply->error.code, ERROR_TLS);
     rows_expect(row, strstr(reply->error.text, holds), reply->error.text);
@@ -109,15 +114,15 @@ static void test_who_is_trusted(void **state)
                     ask_as(&fixture, options, "/").status, 200);
     options.tls_server_name = STR("other.test");
     reply = ask_as(&fixture, options, "/");
-    expect_refused("a wrong name is refused", &reply, "for another name");
+    expect_rejected("a wrong name is rejected", &reply, "for another name");
 
     options = (struct http_client_options){ .ca_pem = other.certificate_pem };
     reply = ask_as(&fixture, options, "/");
-    expect_refused("a CA of the same name with another key is refused", &reply,
+    expect_rejected("a CA of the same name with another key is rejected", &reply,
                    "unknown authority");
     options = (struct http_client_options){ .ca_pem = { NULL, 0 } };
     reply = ask_as(&fixture, options, "/");
-    expect_refused("the system's CAs do not know it", &reply, "unknown authority");
+    expect_rejected("the system's CAs do not know it", &reply, "unknown authority");
     options.insecure = true;
     rows_expect_int("who asks to trust anybody does", ask_as(&fixture, options, "/").status, 200);
     end(&fixture);
@@ -163,7 +168,7 @@ static void test_a_certificate_that_is_over(void **state)
 
     struct reply reply = ask_as(&fixture, options, "/");
 
-    expect_refused("and refused after it", &reply, "has expired");
+    expect_rejected("and rejected after it", &reply, "has expired");
     end(&fixture);
 }
 
@@ -177,6 +182,35 @@ static struct tls_pair client_of(struct fixture *fixture, const struct tls_pair 
     return loopback_issue(fixture->arena, request, ca);
 }
 
+/* The server again, believing clients of `ca`. */
+static void serve_clients_of(struct fixture *fixture, const struct tls_pair *ca, bool optional)
+{
+    const char *file = folder_name(fixture->arena, fixture->folder, "clients.crt");
+    struct error err;
+
+    folder_put(file, ca->certificate_pem, 0644);
+    http_server_free(fixture->server);
+    tls_source_free(fixture->source);
+    fixture->source = tls_source_create(folder_name(fixture->arena, fixture->folder, "tls.crt"),
+                                        folder_name(fixture->arena, fixture->folder, "tls.key"),
+                                        file, &err);
+    if (!fixture->source)
+        fail_msg("%s", err.text);
+    fixture->server =
+        serve(fixture->source, (struct http_server_options){
+                                   .event_threads = optional ? 0 : 1,
+                                   .client_certificate_optional = optional });
+}
+
+static struct reply ask_with(struct fixture *fixture, const struct tls_pair *client)
+{
+    struct http_client_options options = { .ca_pem = fixture->ca.certificate_pem,
+                                           .certificate_pem = client->certificate_pem,
+                                           .key_pem = client->key_pem };
+
+    return ask_as(fixture, options, "/");
+}
+
 static void test_client_certificates(void **state)
 {
     (void)state;
@@ -184,45 +218,74 @@ static void test_client_certificates(void **state)
         struct fixture fixture = begin((struct http_server_options){ .event_threads = 1 });
         struct tls_pair ca = loopback_ca(fixture.arena, "clients");
         struct tls_pair other = loopback_ca(fixture.arena, "clients");
+        struct tls_request expired = { .common_name = STR("anna"), .for_client = true,
+                                       .not_before_ms = 1000, .not_after_ms = 2000 };
+        struct tls_request nameless = { .organization = STR("system:masters"),
+                                        .for_client = true };
         struct tls_pair anna = client_of(&fixture, &ca, true);
-        struct tls_pair stranger = client_of(&fixture, &other, true);
-        struct tls_pair server_kind = client_of(&fixture, &ca, false);
-        struct http_client_options options = { .ca_pem = fixture.ca.certificate_pem };
+        const struct {
+            const char *name;
+            struct tls_pair pair;
+            const char *says;
+        } rejected_rows[] = {
+            { "no certificate", { { NULL, 0 }, { NULL, 0 } }, "client certificate required" },
+            { "one of a CA of the same name", client_of(&fixture, &other, true), "is not valid" },
+            { "one for servers", client_of(&fixture, &ca, false), "is not valid" },
+            { "one that expired", loopback_issue(fixture.arena, expired, &ca), "is not valid" },
+        };
 
-        http_server_free(fixture.server);
-        fixture.server = serve(fixture.source, (struct http_server_options){
-                                                   .event_threads = 0,
-                                                   .client_ca_pem = ca.certificate_pem,
-                                                   .client_certificate_optional = optional });
+        serve_clients_of(&fixture, &ca, optional);
 
-        struct reply reply = ask_as(&fixture, options, "/");
+        struct reply reply = ask_with(&fixture, &anna);
 
-        rows_expect_int("without a certificate", reply.status, optional ? 200 : 401);
-        if (!optional)
-            rows_expect_str("the need is told", reply.body,
-                            STR("a client certificate is needed\n"));
-        else
-            rows_expect_str("nobody is known", reply.body, STR("|"));
-
-        options.certificate_pem = anna.certificate_pem;
-        options.key_pem = anna.key_pem;
-        reply = ask_as(&fixture, options, "/");
         rows_expect_int("with one of the CA", reply.status, 200);
         rows_expect_str("name and groups are known", reply.body, STR("anna|system:masters"));
-
-        options.certificate_pem = stranger.certificate_pem;
-        options.key_pem = stranger.key_pem;
-        reply = ask_as(&fixture, options, "/");
-        rows_expect_int("with one of a CA of the same name", reply.status, optional ? 200 : 401);
-        rows_expect("is nobody", str_find(reply.body, STR("anna"), 0) < 0, "no name");
-
-        options.certificate_pem = server_kind.certificate_pem;
-        options.key_pem = server_kind.key_pem;
-        reply = ask_as(&fixture, options, "/");
-        rows_expect_int("with one for servers", reply.status, optional ? 200 : 401);
-        rows_expect("is nobody either", str_find(reply.body, STR("anna"), 0) < 0, "no name");
+        anna = loopback_issue(fixture.arena, nameless, &ca);
+        reply = ask_with(&fixture, &anna);
+        rows_expect_int("one without a name is of the CA, too", reply.status, 200);
+        rows_expect_str("and nobody", reply.body, STR("|"));
+        for (size_t i = 0; i < sizeof(rejected_rows) / sizeof(rejected_rows[0]); i++) {
+            reply = ask_with(&fixture, &rejected_rows[i].pair);
+            rows_expect_int(rejected_rows[i].name, reply.status, optional ? 200 : 403);
+            if (optional)
+                rows_expect_str(rejected_rows[i].name, reply.body, STR("|"));
+            else
+                rows_expect(rejected_rows[i].name,
+                            str_find(reply.body, str_of(rejected_rows[i].says), 0) >= 0,
+                            str_z(fixture.arena, reply.body));
+        }
         end(&fixture);
     }
+}
+
+static void test_client_cas_are_followed(void **state)
+{
+    struct fixture fixture = begin((struct http_server_options){ .event_threads = 1 });
+    const char *file = folder_name(fixture.arena, fixture.folder, "clients.crt");
+    struct tls_pair one = loopback_ca(fixture.arena, "one");
+    struct tls_pair two = loopback_ca(fixture.arena, "two");
+    struct tls_pair anna = client_of(&fixture, &one, true);
+    struct tls_pair berta = client_of(&fixture, &two, true);
+    struct error err;
+
+    (void)state;
+    serve_clients_of(&fixture, &one, false);
+    rows_expect_int("of the first CA", ask_with(&fixture, &anna).status, 200);
+    rows_expect_int("of the second, too early", ask_with(&fixture, &berta).status, 403);
+    folder_put(file, str_fmt(fixture.arena, "%.*s%.*s", STR_ARG(one.certificate_pem),
+                             STR_ARG(two.certificate_pem)), 0644);
+    rows_expect_int("both stand there", tls_source_refresh(fixture.source, &err), 1);
+    rows_expect_int("the first goes on", ask_with(&fixture, &anna).status, 200);
+    rows_expect_int("the second is believed", ask_with(&fixture, &berta).status, 200);
+    folder_put(file, two.certificate_pem, 0644);
+    rows_expect_int("the second alone", tls_source_refresh(fixture.source, &err), 1);
+    rows_expect_int("the first is not believed any more", ask_with(&fixture, &anna).status, 403);
+    rows_expect_int("the second still", ask_with(&fixture, &berta).status, 200);
+    unlink(file);
+    rows_expect_int("the file is gone", tls_source_refresh(fixture.source, &err), -1);
+    rows_expect_int("which opens nothing", ask_with(&fixture, &anna).status, 403);
+    rows_expect_int("and closes nothing", ask_with(&fixture, &berta).status, 200);
+    end(&fixture);
 }
 
 static void test_a_client_identity_is_checked_first(void **state)
@@ -257,33 +320,64 @@ static SSL *handshake(SSL_CTX *context, int fd)
     return NULL;
 }
 
-static const struct version_row {
+static const struct offer_row {
     const char *name;
-    int version;
+    int version; /* 0: TLS 1.2 and 1.3 */
+    const char *groups;
+    const char *ciphers; /* of TLS 1.2 */
     bool taken;
-} version_rows[] = {
-    { "TLS 1.3 is spoken", TLS1_3_VERSION, true },
-    { "TLS 1.2 is spoken", TLS1_2_VERSION, true },
-    { "TLS 1.1 is not", TLS1_1_VERSION, false },
-    { "TLS 1.0 is not", TLS1_VERSION, false },
+    int reason; /* OpenSSL's, of the alert; 0 where the connection just ends */
+} offer_rows[] = {
+    { "TLS 1.3", TLS1_3_VERSION, NULL, NULL, true, 0 },
+    { "TLS 1.2", TLS1_2_VERSION, NULL, NULL, true, 0 },
+    { "TLS 1.1 is too old", TLS1_1_VERSION, NULL, NULL, false, SSL_R_TLSV1_ALERT_PROTOCOL_VERSION },
+    { "TLS 1.0 is too old", TLS1_VERSION, NULL, NULL, false, SSL_R_TLSV1_ALERT_PROTOCOL_VERSION },
+    { "X25519 alone", 0, "X25519", NULL, true, 0 },
+    { "P-256 alone", 0, "P-256", NULL, true, 0 },
+    { "P-384 alone", TLS1_3_VERSION, "P-384", NULL, true, 0 },
+    { "ffdhe8192 alone", 0, "ffdhe8192", NULL, false, SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE },
+    { "P-521 alone", 0, "P-521", NULL, false, SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE },
+    { "X448 alone", 0, "X448", NULL, false, SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE },
+    { "ffdhe2048 alone", 0, "ffdhe2048", NULL, false, SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE },
+    { "ffdhe8192 first, with a share, then X25519", TLS1_3_VERSION, "ffdhe8192:X25519", NULL, true,
+      0 },
+    { "a key exchange of finite fields", TLS1_2_VERSION, NULL, "DHE-RSA-AES128-GCM-SHA256", false,
+      0 },
+    { "RSA's key exchange", TLS1_2_VERSION, NULL, "AES128-GCM-SHA256", false, 0 },
 };
 
-static void test_versions(void **state)
+/* Why OpenSSL's newest handshake failed; 0 if no alert came. */
+static int alert_reason(void)
+{
+    unsigned long code = ERR_peek_last_error();
+
+    return ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING ? 0 : ERR_GET_REASON(code);
+}
+
+static void test_what_clients_offer(void **state)
 {
     struct fixture fixture = begin((struct http_server_options){ .event_threads = 2 });
 
     (void)state;
-    for (size_t i = 0; i < sizeof(version_rows) / sizeof(version_rows[0]); i++) {
+    for (size_t i = 0; i < sizeof(offer_rows) / sizeof(offer_rows[0]); i++) {
+        const struct offer_row *row = &offer_rows[i];
         SSL_CTX *context = SSL_CTX_new(TLS_client_method());
         int fd = loopback_connect(http_server_port(fixture.server));
 
         SSL_CTX_set_security_level(context, 0);
-        SSL_CTX_set_min_proto_version(context, version_rows[i].version);
-        SSL_CTX_set_max_proto_version(context, version_rows[i].version);
+        SSL_CTX_set_min_proto_version(context, row->version ? row->version : TLS1_2_VERSION);
+        SSL_CTX_set_max_proto_version(context, row->version);
+        if (row->groups)
+            assert_int_equal(SSL_CTX_set1_groups_list(context, row->groups), 1);
+        if (row->ciphers)
+            assert_int_equal(SSL_CTX_set_cipher_list(context, row->ciphers), 1);
+        ERR_clear_error();
 
         SSL *tls = handshake(context, fd);
 
-        rows_expect(version_rows[i].name, (tls != NULL) == version_rows[i].taken, "handshake");
+        rows_expect(row->name, (tls != NULL) == row->taken, "handshake");
+        if (!row->taken)
+            rows_expect_int(row->name, alert_reason(), row->reason);
         SSL_free(tls);
         SSL_CTX_free(context);
         close(fd);
@@ -347,6 +441,70 @@ static void test_a_handshake_has_an_end_and_idleness_another(void **state)
             close(dripping);
             end(&fixture);
         }
+}
+
+/* A connection from another loopback address. */
+static int connect_from(const char *from, uint16_t port)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = { .sin_family = AF_INET };
+
+    inet_pton(AF_INET, from, &address.sin_addr);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    return fd;
+}
+
+static bool shakes_hands(SSL_CTX *context, int fd)
+{
+    SSL *tls = handshake(context, fd);
+    bool done = tls != NULL;
+
+    SSL_free(tls);
+    close(fd);
+    return done;
+}
+
+static uint64_t limited(struct fixture *fixture)
+{
+    struct http_handshakes handshakes;
+
+    http_server_handshakes(fixture->server, &handshakes);
+    return handshakes.limited;
+}
+
+/* Connections come until one is over the limit: however slow the machine is, three of 10,000 are within a second. */
+static void test_handshakes_of_one_address_are_bounded(void **state)
+{
+    struct fixture fixture = begin((struct http_server_options){
+        .event_threads = 2, .handshakes_per_address_max = 2 });
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    uint16_t port = http_server_port(fixture.server);
+    struct http_handshakes handshakes;
+    int tries = 0, rejected = 0;
+
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    rows_expect("an ordinary client", shakes_hands(context, loopback_connect(port)), "handshake");
+    for (; tries < 10000 && !limited(&fixture); tries++)
+        rejected += !shakes_hands(context, loopback_connect(port));
+    rows_expect("one more handshake within the second is closed", limited(&fixture) > 0, "limited");
+    rows_expect("as the client sees", rejected > 0, "rejected");
+    rows_expect("another address has a limit of its own",
+                shakes_hands(context, connect_from("127.0.0.2", port)), "handshake");
+    for (tries = 0; tries < LOOPBACK_PATIENCE_MS / 100; tries++) {
+        if (shakes_hands(context, loopback_connect(port)))
+            break;
+        usleep(100000);
+    }
+    rows_expect("and the next second a new one", tries < LOOPBACK_PATIENCE_MS / 100, "handshake");
+    http_server_handshakes(fixture.server, &handshakes);
+    rows_expect_str("who it was is known", str_of(handshakes.limited_peer), STR("127.0.0.1"));
+    rows_expect("handshakes are counted", handshakes.completed >= 3, "completed");
+    SSL_CTX_free(context);
+    end(&fixture);
 }
 
 /* ---- certificates that change under load ---- */
@@ -452,7 +610,7 @@ static void test_certificates_change_under_load(void **state)
 
     assert_int_equal(symlink("..data/tls.crt", certificate), 0);
     assert_int_equal(symlink("..data/tls.key", key), 0);
-    fixture.source = tls_source_create(certificate, key, &err);
+    fixture.source = tls_source_create(certificate, key, NULL, &err);
     assert_non_null(fixture.source);
     fixture.server = serve(fixture.source, (struct http_server_options){ .event_threads = 2 });
 
@@ -486,8 +644,10 @@ int main(void)
         cmocka_unit_test(test_who_is_trusted),
         cmocka_unit_test(test_a_certificate_that_is_over),
         cmocka_unit_test(test_client_certificates),
+        cmocka_unit_test(test_client_cas_are_followed),
         cmocka_unit_test(test_a_client_identity_is_checked_first),
-        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_what_clients_offer),
+        cmocka_unit_test(test_handshakes_of_one_address_are_bounded),
         cmocka_unit_test(test_a_handshake_has_an_end_and_idleness_another),
         cmocka_unit_test(test_certificates_change_under_load),
     };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log_test.c: one line a thing, which no foreign text can forge. */
 #include "support/rows.h"
 
@@ -55,6 +56,19 @@ static const struct {
     { "a C1 control", STR_INIT("\xc2\x9b" "31m"), "\"\\u009b31m\"", "\"\\u009b31m\"" },
     { "letters of other scripts", STR_INIT("\xc3\xa9\xe2\x82\xac"), "\"\xc3\xa9\xe2\x82\xac\"",
       "\"\xc3\xa9\xe2\x82\xac\"" },
+    { "an override of the direction of text", STR_INIT("a\xe2\x80\xae" "b"), "\"a\\u202eb\"",
+      "\"a\\u202eb\"" },
+    { "an isolate of it", STR_INIT("\xe2\x81\xa6\xe2\x81\xa9"), "\"\\u2066\\u2069\"",
+      "\"\\u2066\\u2069\"" },
+    { "marks of it", STR_INIT("\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c"), "\"\\u200e\\u200f\\u061c\"",
+      "\"\\u200e\\u200f\\u061c\"" },
+    { "a space of no width and a byte order mark", STR_INIT("\xe2\x80\x8b\xef\xbb\xbf"),
+      "\"\\u200b\\ufeff\"", "\"\\u200b\\ufeff\"" },
+    { "a line separator", STR_INIT("\xe2\x80\xa8"), "\"\\u2028\"", "\"\\u2028\"" },
+    { "an invisible tag beyond the first plane", STR_INIT("\xf3\xa0\x81\x81"),
+      "\"\\udb40\\udc41\"", "\"\\udb40\\udc41\"" },
+    { "a visible letter beyond it", STR_INIT("\xf0\x9f\x90\x84"), "\"\xf0\x9f\x90\x84\"",
+      "\"\xf0\x9f\x90\x84\"" },
     { "broken UTF-8", STR_INIT("a\xff\xc3"), "\"a\\ufffd\\ufffd\"", "\"a\\ufffd\\ufffd\"" },
     { "an overlong form", STR_INIT("\xc0\xaf"), "\"\\ufffd\\ufffd\"", "\"\\ufffd\\ufffd\"" },
     { "a pair that forges a key", STR_INIT("x level=error"), "\"x level=error\"",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loop_test.c: order, freeing in the middle of things, and other threads. */
 #include "support/rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signal_test.c: signals come as events of the loop, one after the other. */
 #include "support/rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tls_test.c: certificates issued, read, and followed through files. */
 #include "support/rows.h"
 
@@ -174,7 +175,7 @@ static void test_a_source_takes_whole_pairs_only(void **state)
                           STR(""));
             write_content(folder_name(arena, folder, "tls.key"), OTHER, good.key_pem,
                           other.key_pem, STR(""));
-            rows_expect_int("and mended", tls_source_refresh(source, &err), 1);
+            rows_expect_int("and fixed", tls_source_refresh(source, &err), 1);
         }
         rows_expect("the end is known",
                     tls_source_not_after_ms(source) > clock_wall_ms(system_clock()), "not_after");
@@ -189,9 +190,69 @@ static void test_a_source_must_start_whole(void **state)
     struct error err;
 
     (void)state;
-    assert_null(tls_source_create("/no/such.crt", "/no/such.key", &err));
+    assert_null(tls_source_create("/no/such.crt", "/no/such.key", NULL, &err));
     rows_expect_str("a missing file is named", str_of(err.text),
                     STR("cannot read /no/such.crt: No such file or directory"));
+}
+
+/* The third file: each row's text is put there at the start, and in the place of a good one. */
+static void test_client_cas(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct tls_pair ca = loopback_ca(arena, "herd CA");
+    struct tls_pair leaf = loopback_leaf(arena, &ca, "herd.test");
+    struct tls_pair newer = loopback_leaf(arena, &ca, "herd.test");
+    const struct {
+        const char *name;
+        struct str bytes;
+        const char *says; /* NULL: it is taken */
+    } rows[] = {
+        { "a CA", ca.certificate_pem, NULL },
+        { "text before it",
+          str_fmt(arena, "# of the API servers\n%.*s", STR_ARG(ca.certificate_pem)), NULL },
+        { "nothing", STR(""), "holds no certificate" },
+        { "garbage", STR("not PEM"), "holds no certificate" },
+        { "half a CA", str_slice(ca.certificate_pem, 0, 200), "holds no certificate" },
+        { "a key", ca.key_pem, "holds no certificate" },
+        { "who is no CA", leaf.certificate_pem, "certificate 1, CN=herd.test, is not a CA's" },
+        { "a CA and who is none",
+          str_fmt(arena, "%.*s%.*s", STR_ARG(ca.certificate_pem), STR_ARG(leaf.certificate_pem)),
+          "certificate 2, CN=herd.test, is not a CA's" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *folder = folder_create(arena);
+        const char *file = folder_name(arena, folder, "clients.crt");
+        const char *certificate = folder_name(arena, folder, "tls.crt");
+        const char *key = folder_name(arena, folder, "tls.key");
+        struct error err = { .code = ERROR_NONE };
+
+        tls_source_free(loopback_source(arena, folder, &leaf));
+        folder_put(file, rows[i].bytes, 0644);
+
+        struct tls_source *source = tls_source_create(certificate, key, file, &err);
+
+        rows_expect_int(rows[i].name, source != NULL, rows[i].says == NULL);
+        if (rows[i].says)
+            rows_expect(rows[i].name, strstr(err.text, rows[i].says) && strstr(err.text, file),
+                        err.text);
+        tls_source_free(source);
+        folder_put(file, ca.certificate_pem, 0644);
+        source = tls_source_create(certificate, key, file, &err);
+        rows_expect("good ones are taken", source != NULL, err.text);
+
+        struct str before = tls_source_serial(source, arena);
+
+        folder_put(file, rows[i].bytes, 0644);
+        folder_put(key, newer.key_pem, 0600);
+        folder_put(certificate, newer.certificate_pem, 0644);
+        rows_expect_int(rows[i].name, tls_source_refresh(source, &err), rows[i].says ? -1 : 1);
+        rows_expect("a new certificate does not wait for them",
+                    !str_eq(tls_source_serial(source, arena), before), "serial");
+        tls_source_free(source);
+        folder_remove(folder);
+    }
 }
 
 /* A key under a password would make OpenSSL ask on the terminal. */
@@ -305,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_only_a_ca_issues),
         cmocka_unit_test(test_a_source_takes_whole_pairs_only),
         cmocka_unit_test(test_a_source_must_start_whole),
+        cmocka_unit_test(test_client_cas),
         cmocka_unit_test(test_a_locked_key_is_told),
     };
 

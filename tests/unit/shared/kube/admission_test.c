@@ -1,9 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admission_test.c: reviews in, answers out, byte for byte. */
 #include "support/rows.h"
 
 #include "kube/admission.h"
 #include "kube/apistatus.h"
 #include "text/base64.h"
+
+#include <stdlib.h>
 
 #define REVIEW(request)                                                                            \
     "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\",\"request\":" request "}"
@@ -34,7 +37,7 @@ static void reads_a_review(void **state)
     (void)state;
 }
 
-static void refuses_what_is_no_review(void **state)
+static void rejects_what_is_no_review(void **state)
 {
     static const struct {
         const char *body;
@@ -56,7 +59,7 @@ static void refuses_what_is_no_review(void **state)
           "request.userInfo.groups" },
         { REVIEW("{\"uid\":\"u\"," RESOURCE ",\"operation\":\"CREATE\",\"userInfo\":{\"extra\":{\"a\":\"b\"}}}"),
           "request.userInfo.extra" },
-        { REVIEW("{\"uid\":\"u\",\"uid\":\"v\"," RESOURCE ",\"operation\":\"CREATE\"}"), "" },
+        { REVIEW("{\"uid\":\"u\",\"uid\":\"v\"," RESOURCE ",\"operation\":\"CREATE\"}"), "request" },
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -68,6 +71,62 @@ static void refuses_what_is_no_review(void **state)
         rows_expect_str(rows[i].body, str_of(err.field), str_of(rows[i].field));
     }
     (void)state;
+}
+
+#define TEN(text) text text text text text text text text text text
+#define WHO "\"uid\":\"u-1\"," RESOURCE ",\"name\":\"s\",\"namespace\":\"n\",\"operation\":\"CREATE\"," \
+    "\"userInfo\":{\"username\":\"ann\"}"
+
+static void identifies_what_it_cannot_read(void **state)
+{
+    static const struct {
+        const char *row, *body, *want; /* "uid plural namespace/name operation user"; "": not */
+    } rows[] = {
+        { "nesting", REVIEW("{" WHO ",\"object\":" TEN(TEN("[")) TEN(TEN("]")) "}"), "u-1 stacks n/s CREATE ann" },
+        { "what is cut off within the object", REVIEW("{" WHO ",\"object\":{\"a\":["), "u-1 stacks n/s CREATE ann" },
+        { "an object before the uid", REVIEW("{\"object\":{\"a\":[1,\"}]\\\"\"],\"uid\":\"x\"}," WHO "}"),
+          "u-1 stacks n/s CREATE ann" },
+        { "bytes that are not UTF-8", REVIEW("{" WHO ",\"object\":\"\xff\"}"), "u-1 stacks n/s CREATE ann" },
+        { "space wherever it may be", " {\n\"kind\" : \"AdmissionReview\" , \"apiVersion\":\"admission.k8s.io/v1\"\t,"
+          "\"request\" :\r\n{ \"uid\" : \"u\" } }", "u  /  " },
+        { "bytes behind it", REVIEW("{" WHO "}") "x", "u-1 stacks n/s CREATE ann" },
+        { "the last of two counts", REVIEW("{\"uid\":\"u\",\"uid\":\"v\"}"), "v  /  " },
+        { "a member of another type", REVIEW("{\"uid\":\"u\",\"operation\":7,\"userInfo\":[]}"), "u  /  " },
+        { "names with escapes are left out", REVIEW("{\"uid\":\"u\",\"name\":\"a\\u0062\"}"), "u  /  " },
+        { "no uid", REVIEW("{" RESOURCE "}"), "" },
+        { "an empty uid", REVIEW("{\"uid\":\"\"}"), "" },
+        { "a uid with an escape", REVIEW("{\"uid\":\"a\\u0062\"}"), "" },
+        { "a uid with a control character", REVIEW("{\"uid\":\"a\nb\"}"), "" },
+        { "a uid that is cut off", REVIEW("{\"uid\":\"abc"), "" },
+        { "a uid of 260 bytes", REVIEW("{\"uid\":\"" TEN(TEN("ab")) TEN("abcdef") "\"}"), "" },
+        { "a uid of the object alone", REVIEW("{\"object\":{\"uid\":\"u\"}}"), "" },
+        { "a uid outside the request", "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\",\"uid\":\"u\"}", "" },
+        { "another version", "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1beta1\",\"request\":{\"uid\":\"u\"}}", "" },
+        { "another kind", "{\"kind\":\"Status\",\"apiVersion\":\"admission.k8s.io/v1\",\"request\":{\"uid\":\"u\"}}", "" },
+        { "no JSON", "nonsense", "" },
+        { "a list", "[{\"uid\":\"u\"}]", "" },
+        { "a quote alone", "\"", "" },
+        { "a brace alone", "{", "" },
+        { "nothing", "", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        /* On the heap with nothing behind, so that a read too far is seen. */
+        size_t bytes = strlen(rows[i].body);
+        char *exact = malloc(bytes ? bytes : 1);
+        struct admission_request r;
+        struct str got = STR("");
+
+        memcpy(exact, rows[i].body, bytes);
+        if (admission_identify(str_make(exact, bytes), &r))
+            got = str_fmt(arena, "%.*s %.*s %.*s/%.*s %.*s %.*s", STR_ARG(r.uid),
+                          STR_ARG(r.resource.plural), STR_ARG(r.namespace_), STR_ARG(r.name),
+                          STR_ARG(r.operation_name), STR_ARG(r.username));
+        free(exact);
+        rows_expect_str(rows[i].row, got, str_of(rows[i].want));
+    }
 }
 
 static struct str written(struct arena *arena, const struct admission_answer *answer)
@@ -104,14 +163,14 @@ static void writes_answers(void **state)
                            "\"JSONPatch\",\"warnings\":[\"mind\\\\x0athis\"],"
                            "\"auditAnnotations\":{\"k\":\"v\"}}"));
     problems_add(&problems, (struct problem){ .field = STR("spec.a"), .message = STR("bad"),
-                                              .way_out = STR("do b"), .severity = SEVERITY_DENY });
+                                              .remedy = STR("do b"), .severity = SEVERITY_DENY });
     problems_add(&problems, (struct problem){ .field = STR("spec.w"), .message = STR("hm"),
                                               .severity = SEVERITY_WARN });
     answer = (struct admission_answer){ .uid = STR("u"), .code = 422, .reason = STR("Invalid"),
                                         .message = STR("no"), .causes = &problems,
                                         .resource = { .group = STR("g"), .kind = STR("Stack") },
                                         .name = STR("n"), .patch = STR("[1]") };
-    rows_expect_str("refused, and never with a patch", written(arena, &answer),
+    rows_expect_str("rejected, and never with a patch", written(arena, &answer),
                     ANSWER("{\"uid\":\"u\",\"allowed\":false,\"status\":{\"kind\":\"Status\","
                            "\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
                            "\"message\":\"no\",\"reason\":\"Invalid\",\"details\":{\"name\":\"n\","
@@ -119,7 +178,7 @@ static void writes_answers(void **state)
                            "\"FieldValueInvalid\",\"message\":\"bad; do b\",\"field\":\"spec.a\"}]}"
                            ",\"code\":422}}"));
     answer = (struct admission_answer){ .uid = STR("u"), .code = 200 };
-    rows_expect("a refusal never carries a good code",
+    rows_expect("a rejection never carries a good code",
                 str_find(written(arena, &answer), STR("\"code\":403"), 0) > 0, "403");
     (void)state;
 }
@@ -200,7 +259,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_review),
-        cmocka_unit_test(refuses_what_is_no_review),
+        cmocka_unit_test(rejects_what_is_no_review),
+        cmocka_unit_test(identifies_what_it_cannot_read),
         cmocka_unit_test(writes_answers),
         cmocka_unit_test(warnings_stay_within_what_is_shown),
         cmocka_unit_test(notes_take_what_room_is_left),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event_test.c: Events counted and rationed; conditions and waits, which are as small. */
 #include "support/rows.h"
 
@@ -5,6 +6,7 @@
 #include "kube/backoff.h"
 #include "kube/condition.h"
 #include "kube/event.h"
+#include "kube/limits.h"
 
 static const struct kube_event broken = {
     .resource = KUBE_RESOURCE_INIT("x.io", "v1", "things", "Thing", true),
@@ -38,6 +40,30 @@ static void equal_events_become_a_count(void **state)
     (void)state;
 }
 
+static void an_annotation_is_that_of_the_last_time(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct kube_event_log *log = kube_event_log_create(STR("herd"), STR("herd-1"));
+    struct kube_event traced = broken;
+    struct str name, body;
+
+    traced.annotation_key = STR("x.io/trace");
+    traced.annotation = STR("a");
+    assert_int_equal(kube_event_step(log, &traced, 1000, arena, &name, &body), EVENT_CREATE);
+    rows_expect("the first time",
+                str_find(body,
+                         STR("\"namespace\":\"default\",\"annotations\":{\"x.io/trace\":\"a\"}}"),
+                         0) > 0,
+                body.at);
+    traced.annotation = STR("b");
+    assert_int_equal(kube_event_step(log, &traced, 2000, arena, &name, &body), EVENT_PATCH);
+    rows_expect_str("the second time", body,
+                    STR("{\"count\":2,\"lastTimestamp\":\"1970-01-01T00:00:02Z\",\"message\":"
+                        "\"it broke\",\"metadata\":{\"annotations\":{\"x.io/trace\":\"b\"}}}"));
+    kube_event_log_free(log);
+    (void)state;
+}
+
 static void one_object_may_not_drown_the_others(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -60,7 +86,7 @@ static void one_object_may_not_drown_the_others(void **state)
     rows_expect_int("what was dropped is counted", (int)kube_event_dropped(log),
                     100 - LIMIT_EVENTS_PER_OBJECT + 1);
     other = broken;
-    other.milestone = true;
+    other.kind = EVENT_MILESTONE;
     other.reason = STR("Failed");
     sent = 0;
     for (int i = 0; i < 100; i++)
@@ -84,12 +110,14 @@ static void chatter_does_not_starve_a_warning(void **state)
 {
     static const struct {
         const char *row;
-        bool warning, milestone;
+        bool warning;
+        enum kube_event_kind kind;
     } rows[] = {
-        { "Normal Events of a rollout", false, false },
-        { "Warnings", true, false },
-        { "how it goes on as a whole", false, true },
-        { "that it failed as a whole", true, true },
+        { "what is waited for", false, EVENT_PROGRESS },
+        { "what happened", false, EVENT_OUTCOME },
+        { "Warnings", true, EVENT_OUTCOME },
+        { "how it goes on as a whole", false, EVENT_MILESTONE },
+        { "that it failed as a whole", true, EVENT_MILESTONE },
     };
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct kube_event_log *log = kube_event_log_create(STR("herd"), STR("herd-1"));
@@ -101,7 +129,7 @@ static void chatter_does_not_starve_a_warning(void **state)
         int sent = 0;
 
         event.warning = rows[r].warning;
-        event.milestone = rows[r].milestone;
+        event.kind = rows[r].kind;
         for (int i = 0; i < 100; i++) {
             event.message = str_fmt(arena, "news %d", i);
             sent += kube_event_step(log, &event, 1000, arena, &name, &body) != EVENT_DROP;
@@ -168,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_events_become_a_count),
+        cmocka_unit_test(an_annotation_is_that_of_the_last_time),
         cmocka_unit_test(one_object_may_not_drown_the_others),
         cmocka_unit_test(chatter_does_not_starve_a_warning),
         cmocka_unit_test(a_condition_keeps_its_time_while_its_status_stands),

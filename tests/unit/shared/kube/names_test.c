@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* names_test.c: names, keys, paths of requests. */
 #include "support/rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reflector_test.c: what follows on what: walks through the states, one row each. */
 #include "support/rows.h"
 

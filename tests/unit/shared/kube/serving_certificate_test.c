@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serving_certificate_test.c: what stands there, and the one write that comes next. */
 #include "support/rows.h"
 
-#include "base/limits.h"
+#include "kube/limits.h"
 #include "kube/serving_certificate.h"
 
 #define DAY ((int64_t)24 * 3600 * 1000)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch_test.c: lines out of pieces, and events out of lines. */
 #include "support/rows.h"
 
@@ -34,7 +35,7 @@ static void lines_come_whole_however_they_are_cut(void **state)
     (void)state;
 }
 
-static void long_lines_are_refused_wherever_they_stand(void **state)
+static void long_lines_are_rejected_wherever_they_stand(void **state)
 {
     static const struct {
         const char *row, *first, *second;
@@ -107,7 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_come_whole_however_they_are_cut),
-        cmocka_unit_test(long_lines_are_refused_wherever_they_stand),
+        cmocka_unit_test(long_lines_are_rejected_wherever_they_stand),
         cmocka_unit_test(events),
     };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cache_test.c: the cache against a model, rounds of marks, and what an object costs. */
 #include "support/rows.h"
 

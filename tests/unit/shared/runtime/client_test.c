@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client_test.c: requests, their answers as errors, the fence, cancellation; and Events through the
  * recorder, which is a small user of the client. */
 #include "support/rows.h"
@@ -326,6 +327,50 @@ static void events_are_created_and_then_counted(void **state)
     (void)state;
 }
 
+static void get_things(struct fixture *f)
+{
+    const struct kube_request request = { .verb = KUBE_LIST, .resource = things };
+
+    f->done = false;
+    kube_client_call(f->client, &request, on_done, f);
+    loopback_run_until(f->loop, &f->done);
+}
+
+static void count_return(void *context)
+{
+    ++*(uint32_t *)context;
+}
+
+/* Of a server that was away, the first answer tells, and no second one. */
+static void tells_when_the_server_is_back(void **state)
+{
+    struct fixture f;
+    uint32_t returns = 0, gone = 0;
+    struct kube_return wish = { .told = count_return, .context = &returns };
+    struct kube_return dropped = { .told = count_return, .context = &gone };
+
+    set_up(&f);
+    scripted_api_say(f.api, "GET", "/things", 403, "{}");
+    kube_client_await_return(f.client, &wish);
+    kube_client_await_return(f.client, &dropped);
+    kube_client_drop_return(f.client, &dropped);
+    get_things(&f);
+    rows_expect_int("it was not away", returns, 0);
+    scripted_api_leave(f.api);
+    get_things(&f);
+    rows_expect_int("cannot connect", f.error.code, ERROR_CONNECT);
+    get_things(&f);
+    rows_expect_int("it is away", returns, 0);
+    scripted_api_return(f.api);
+    get_things(&f);
+    rows_expect_int("it is back, whatever it answers", returns, 1);
+    get_things(&f);
+    rows_expect_int("and told of once", returns, 1);
+    rows_expect_int("to nobody who left", gone, 0);
+    tear_down(&f);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +379,7 @@ int main(void)
         cmocka_unit_test(the_fence_is_asked_again_before_sending),
         cmocka_unit_test(raw_requests_are_counted_by_their_verb),
         cmocka_unit_test(a_watch_ends_when_its_reader_says_so),
+        cmocka_unit_test(tells_when_the_server_is_back),
         cmocka_unit_test(events_are_created_and_then_counted),
     };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* controller_test.c: keys in, reconciles out: never two for one key, never more than the workers,
  * none while paused. */
 #include "support/rows.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* health_test.c: the probes' pages over HTTP. */
 #include "support/rows.h"
 #include "support/loopback.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* informer_test.c: an informer against a scripted API server: pages, changes, bookmarks, 410 in
  * every place, relists that deliver only what changed, silence, and answers that are no lists. */
 #include "support/rows.h"
@@ -225,7 +226,7 @@ static void notices_a_dead_connection(void **state)
 }
 
 /* What a proxy answers whose way to the server is gone. */
-static void a_probe_that_a_proxy_refuses_ends_the_watch(void **state)
+static void a_probe_that_a_proxy_rejects_ends_the_watch(void **state)
 {
     struct fixture f;
 
@@ -296,7 +297,7 @@ static void tells_when_it_last_heard_from_the_server(void **state)
 
     rows_expect("a probe that succeeds", probed_ms >= changed_ms + 150, "was heard");
     wait_for_probes(&f, 4);
-    rows_expect_int("a refused probe proves nothing", informer_heard_ms(f.informer), probed_ms);
+    rows_expect_int("a rejected probe proves nothing", informer_heard_ms(f.informer), probed_ms);
     tear_down(&f);
     (void)state;
 }
@@ -371,7 +372,7 @@ int main(void)
         cmocka_unit_test(recovers_from_410_as_status_and_inside_a_list),
         cmocka_unit_test(keeps_what_it_has_when_the_answer_is_no_list),
         cmocka_unit_test(notices_a_dead_connection),
-        cmocka_unit_test(a_probe_that_a_proxy_refuses_ends_the_watch),
+        cmocka_unit_test(a_probe_that_a_proxy_rejects_ends_the_watch),
         cmocka_unit_test(tells_when_it_last_heard_from_the_server),
         cmocka_unit_test(an_object_of_no_interest_is_absent),
         cmocka_unit_test(one_odd_object_does_not_blind_it),

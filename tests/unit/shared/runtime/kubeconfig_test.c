@@ -1,4 +1,5 @@
-/* kubeconfig_test.c: what is taken from kubeconfig files, and what each refusal says. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kubeconfig_test.c: what is taken from kubeconfig files, and what each rejection says. */
 #include "support/rows.h"
 #include "support/folder.h"
 
@@ -78,7 +79,7 @@ static void merges_the_files_of_the_environment(void **state)
     (void)state;
 }
 
-static void refuses_in_one_line_with_file_context_and_field(void **state)
+static void rejects_in_one_line_with_file_context_and_field(void **state)
 {
     static const struct {
         const char *row;
@@ -142,7 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_data_files_and_tokens),
         cmocka_unit_test(merges_the_files_of_the_environment),
-        cmocka_unit_test(refuses_in_one_line_with_file_context_and_field),
+        cmocka_unit_test(rejects_in_one_line_with_file_context_and_field),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* leader_test.c: two candidates and one lease on a loopback server: one leads, hands over, and
  * loses leadership at the deadline even when the server hangs. Bounds are 25 times shorter. */
 #include "support/rows.h"

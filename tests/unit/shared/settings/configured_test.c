@@ -1,4 +1,5 @@
-/* configured_test.c: a file that comes, changes, is bad, is mended and goes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* configured_test.c: a file that comes, changes, is bad, is fixed and goes. */
 #include "support/rows.h"
 
 #include "support/folder.h"
@@ -77,10 +78,10 @@ static void the_file_is_followed(void **state)
 
     expect(&f, "it changes", "rules: {graph.cycle: off}", 1, "", SEVERITY_OFF);
     expect(&f, "it is bad: the last good one stays", "rules:\n  graph.cicle: warn\n", -1,
-           "/config.yaml:2:3: rules: there is no rule 'graph.cicle'; did you mean graph.cycle?", SEVERITY_OFF);
+           "/config.yaml:2:3: rules: Not found: \"graph.cicle\": no rule has that name (did you mean \"graph.cycle\"?)", SEVERITY_OFF);
     rows_expect_int("as long as it stands there", configured_refresh(f.configured, &err), -1);
     expect(&f, "it is cut", "rules: {graph.cycle: wa", -1, "config.yaml:2:1: did not find", SEVERITY_OFF);
-    expect(&f, "it is mended", "rules: {graph.cycle: audit}", 1, "", SEVERITY_AUDIT);
+    expect(&f, "it is fixed", "rules: {graph.cycle: audit}", 1, "", SEVERITY_AUDIT);
     expect(&f, "it goes: so does what it said", NULL, 1, "", SEVERITY_DENY);
     rows_expect("it is not there", !configured_file_of(f.configured).there, "no file");
     expect(&f, "it comes again", "rules: {graph.cycle: warn}", 1, "", SEVERITY_WARN);
@@ -98,7 +99,7 @@ static void a_bad_file_is_no_beginning(void **state)
     begin(&f);
     mount_text(&f, "rules: {graph.cycle: maybe}");
     rows_expect("nothing is made of it", !configured_create(f.file, &flags, &err), "NULL");
-    rows_expect("it says where", strstr(err.text, "config.yaml:1:9: rules: graph.cycle: 'maybe' is not a severity"),
+    rows_expect("it says where", strstr(err.text, "config.yaml:1:9: rules: graph.cycle: Unsupported value: \"maybe\""),
                 err.text);
     rows_expect("nor of a folder", !configured_create(f.folder, &flags, &err), "NULL");
     rows_expect("it says so", strstr(err.text, "it is a folder"), err.text);

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bombs_test.c: small inputs that ask for much: answered fast and within budget. */
 #include "support/rows.h"
 
 #include "support/repeat.h"
 
-#include "base/limits.h"
+#include "io/limits.h"
 #include "text/patch.h"
 #include "text/regex.h"
 #include "text/yaml.h"
@@ -175,7 +176,7 @@ static void aliases_of_aliases_do_not_explode(void **state)
     (void)state;
 }
 
-static void patches_that_ask_for_much_are_refused(void **state)
+static void patches_that_ask_for_much_are_rejected(void **state)
 {
     static const struct {
         const char *row;
@@ -295,7 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_bombs_are_answered_fast_within_budget),
         cmocka_unit_test(aliases_of_aliases_do_not_explode),
-        cmocka_unit_test(patches_that_ask_for_much_are_refused),
+        cmocka_unit_test(patches_that_ask_for_much_are_rejected),
         cmocka_unit_test(long_arrays_are_not_walked_without_end),
         cmocka_unit_test(large_objects_merge_compare_and_differ_in_time),
         cmocka_unit_test(an_endless_pattern_meets_its_limit),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* formats_test.c: small texts with a grammar: quantities, versions, times, base64, digests. */
 #include "support/rows.h"
 
@@ -12,7 +13,7 @@ static void quantities_are_read_as_kubernetes_does(void **state)
 {
     static const struct {
         const char *text;
-        const char *want; /* NULL: refused */
+        const char *want; /* NULL: rejected */
     } rows[] = {
         { "0", "0" },
         { "2", "2" },
@@ -310,7 +311,7 @@ static void times_are_rfc_3339(void **state)
     (void)state;
 }
 
-static void times_and_durations_are_written(void **state)
+static void times_are_written(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     int64_t ms = 0;
@@ -329,12 +330,6 @@ static void times_and_durations_are_written(void **state)
     rows_expect_str("h", time_short(arena, 11520000), STR("3h12m"));
     rows_expect_str("whole h", time_short(arena, 3 * 3600000), STR("3h"));
     rows_expect_str("d", time_short(arena, 2 * 86400000 + 5), STR("2d"));
-    rows_expect_str("Go 15m", time_duration(arena, 900000), STR("15m0s"));
-    rows_expect_str("Go 1h", time_duration(arena, 3600000), STR("1h0m0s"));
-    rows_expect_str("Go ms", time_duration(arena, 250), STR("250ms"));
-    rows_expect_str("Go fraction", time_duration(arena, 61500), STR("1m1.5s"));
-    rows_expect_str("Go 0", time_duration(arena, 0), STR("0s"));
-    rows_expect_str("Go negative", time_duration(arena, -1000), STR("-1s"));
     /* Each day of 400 years there and back. */
     for (int64_t day = -146097; day < 146097; day += 1) {
         struct str text;
@@ -385,56 +380,6 @@ static void digests_are_sha_256(void **state)
 }
 
 /* RFC 4231, 4.2 to 4.8; of 4.6 nothing, because nobody cuts one here. */
-static void keyed_digests_are_hmac_sha_256(void **state)
-{
-    static const struct {
-        const char *says;
-        char key_byte; /* the key is this again and again, */
-        size_t key_len;
-        const char *key; /* or this text */
-        const char *data;
-        const char *mac;
-    } rows[] = {
-        { "test case 1", 0x0b, 20, NULL, "Hi There",
-          "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7" },
-        { "test case 2", 0, 0, "Jefe", "what do ya want for nothing?",
-          "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
-        { "test case 6: a key longer than a block", (char)0xaa, 131, NULL,
-          "Test Using Larger Than Block-Size Key - Hash Key First",
-          "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54" },
-        { "test case 7: so are both", (char)0xaa, 131, NULL,
-          "This is a test using a larger than block-size key and a larger than block-size data. "
-          "The key needs to be hashed before being used by the HMAC algorithm.",
-          "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2" },
-    };
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    char key[131];
-    char fifty[50];
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        memset(key, rows[i].key_byte, sizeof(key));
-        rows_expect_str(rows[i].says,
-                        digest_hmac_hex(arena,
-                                        rows[i].key ? str_of(rows[i].key)
-                                                    : str_make(key, rows[i].key_len),
-                                        str_of(rows[i].data)),
-                        str_of(rows[i].mac));
-    }
-    memset(key, 0xaa, 20);
-    memset(fifty, 0xdd, sizeof(fifty));
-    rows_expect_str("test case 3", digest_hmac_hex(arena, str_make(key, 20), str_make(fifty, 50)),
-                    STR("773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"));
-    for (char i = 0; i < 25; i++)
-        key[(int)i] = (char)(i + 1);
-    memset(fifty, 0xcd, sizeof(fifty));
-    rows_expect_str("test case 4", digest_hmac_hex(arena, str_make(key, 25), str_make(fifty, 50)),
-                    STR("82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"));
-    rows_expect("equal ones", digest_equal(STR("ab"), STR("ab")), "are equal");
-    rows_expect("others", !digest_equal(STR("ab"), STR("ac")) && !digest_equal(STR("ab"), STR("a")),
-                "are not");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,10 +390,9 @@ int main(void)
         cmocka_unit_test(a_range_with_nothing_in_it_is_told),
         cmocka_unit_test(a_range_is_empty_if_no_version_is_in_it),
         cmocka_unit_test(times_are_rfc_3339),
-        cmocka_unit_test(times_and_durations_are_written),
+        cmocka_unit_test(times_are_written),
         cmocka_unit_test(base64_is_rfc_4648),
         cmocka_unit_test(digests_are_sha_256),
-        cmocka_unit_test(keyed_digests_are_hmac_sha_256),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_place_test.c: which value a rendered path names, and which is nearest if there is none. */
 #include "support/rows.h"
 

@@ -1,6 +1,8 @@
-/* json_test.c: the strict reader: what it takes, what it refuses and where, and what views show. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_test.c: the strict reader: what it takes, what it rejects and where, and what views show. */
 #include "support/rows.h"
 
+#include "base/memory.h"
 #include "text/json.h"
 #include "text/json_write.h"
 
@@ -12,7 +14,7 @@ static struct json read_or_fail(struct arena *arena, const char *row, struct str
     struct error err = { 0 };
 
     if (json_read(arena, text, &json_limits_default, &root, &err) < 0)
-        fail_msg("%s\n  refused: %s", row, err.text);
+        fail_msg("%s\n  rejected: %s", row, err.text);
     return root;
 }
 
@@ -50,7 +52,7 @@ static void takes_what_rfc_8259_allows(void **state)
     (void)state;
 }
 
-static void refuses_with_line_and_column(void **state)
+static void rejects_with_line_and_column(void **state)
 {
     static const struct {
         const char *row;
@@ -155,6 +157,33 @@ static void refuses_with_line_and_column(void **state)
     (void)state;
 }
 
+static void rejects_and_says_where(void **state)
+{
+    static const struct {
+        const char *row, *text, *field;
+    } rows[] = {
+        { "at the top", "x", "" },
+        { "in the outermost object", "{\"a\":x}", "" },
+        { "in an object", "{\"a\":1,\"b\":{\"c\":x}}", "b" },
+        { "in a list", "{\"a\":[{},{\"b\":[1,x]}]}", "a[1].b" },
+        { "a key twice", "{\"a\":[0,{\"b\":1,\"b\":2}]}", "a[1]" },
+        { "a key with an escape", "{\"\\u0061\":{\"b\":x}}", "a" },
+        { "a key with a dot", "{\"a\":{\"x.io/b\":{\"c\":x}}}", "a[x.io/b]" },
+        { "a key with a control character", "{\"a\\u001b\":{\"c\":x}}", "a\\x1b" },
+        { "behind a container", "{\"a\":{\"b\":[]},\"c\":{\"d\":x}}", "c" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct json root;
+        struct error err = { 0 };
+
+        rows_expect_int(rows[i].row, json_read(arena, str_of(rows[i].text), &json_limits_default, &root, &err), -1);
+        rows_expect_str(rows[i].row, str_of(err.field), str_of(rows[i].field));
+    }
+}
+
 static void bounds_hold_at_the_bound_and_not_beyond(void **state)
 {
     static const struct {
@@ -227,6 +256,27 @@ static void views_show_what_stands_there(void **state)
     (void)state;
 }
 
+static void a_key_is_found_at_any_depth(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct json root =
+        read_or_fail(arena, "document",
+                     STR("{\"a\":[1,{\"deep\":{\"k\\u0065y\":\"text\"}}],\"b\":{},\"c\":\"deep\"}"));
+    struct json a = json_get(root, STR("a"));
+
+    assert_true(json_may_hold(root, STR("deep")));
+    assert_true(json_may_hold(root, STR("key")));
+    assert_true(json_may_hold(root, STR("c")));
+    assert_true(json_may_hold(a, STR("key")));
+    assert_false(json_may_hold(root, STR("text")));
+    assert_false(json_may_hold(a, STR("a")));
+    assert_false(json_may_hold(a, STR("c")));
+    assert_false(json_may_hold(json_get(root, STR("b")), STR("b")));
+    assert_false(json_may_hold(json_get(root, STR("c")), STR("deep")));
+    assert_false(json_may_hold(json_get(root, STR("none")), STR("deep")));
+    (void)state;
+}
+
 static void an_iterator_gives_members_in_order(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -249,7 +299,7 @@ static void an_iterator_gives_members_in_order(void **state)
     (void)state;
 }
 
-static void whole_numbers_are_exact_or_refused(void **state)
+static void whole_numbers_are_exact_or_rejected(void **state)
 {
     static const struct {
         const char *text;
@@ -360,6 +410,60 @@ static void a_plain_run_ends_at_each_special_byte_at_each_place(void **state)
     (void)state;
 }
 
+/* Read from a copy without a byte behind it, so that a sanitizer sees what looks further. */
+static int read_exactly(struct arena *arena, const char *text, size_t len, struct json *ret_root)
+{
+    struct error err = { 0 };
+    char *exact = memcpy(mem_alloc(len), text, len);
+
+    arena_defer(arena, mem_free, exact);
+    return json_read(arena, str_make(exact, len), &json_limits_default, ret_root, &err);
+}
+
+static void escapes_are_read_at_each_place_of_a_step(void **state)
+{
+    static const struct {
+        const char *written;
+        const char *meant; /* NULL: the string does not end, or not here */
+    } rows[] = {
+        { "\\\"", "\"" },
+        { "\\\"\\\"", "\"\"" },
+        { "\\\"x\\\"", "\"x\"" },
+        { "\\\\", "\\" },
+        { "\\\\\\\"", "\\\"" },
+        { "\\\"\\\\", "\"\\" },
+        { "\\n\\\"", "\n\"" },
+        { "\\\"\xc3\xa9\\\"", "\"\xc3\xa9\"" },
+        { "\\", NULL },
+        { "\\\"\\", NULL },
+        { "\\\\\"", NULL },
+        { "\\\"\x01", NULL },
+    };
+
+    for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+        for (size_t before = 0; before < 40; before++) {
+            for (size_t after = 0; after < 20; after++) {
+                AUTO(arena_free) struct arena *arena = arena_create(0);
+                const char *filler = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+                struct str text =
+                    str_fmt(arena, "\"%.*s%s%.*s\"", (int)before, filler, rows[row].written,
+                            (int)after, filler);
+                int read = rows[row].meant ? 0 : -1;
+                struct json root;
+
+                assert_int_equal(read_exactly(arena, text.at, text.len, &root), read);
+                if (read < 0)
+                    continue;
+                assert_true(str_eq(json_str(root),
+                                   str_fmt(arena, "%.*s%s%.*s", (int)before, filler,
+                                           rows[row].meant, (int)after, filler)));
+                assert_int_equal(read_exactly(arena, text.at, text.len - 1, &root), -1);
+            }
+        }
+    }
+    (void)state;
+}
+
 static void what_is_written_is_valid_and_comes_back(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -392,14 +496,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_what_rfc_8259_allows),
-        cmocka_unit_test(refuses_with_line_and_column),
+        cmocka_unit_test(rejects_with_line_and_column),
+        cmocka_unit_test(rejects_and_says_where),
         cmocka_unit_test(bounds_hold_at_the_bound_and_not_beyond),
         cmocka_unit_test(views_show_what_stands_there),
+        cmocka_unit_test(a_key_is_found_at_any_depth),
         cmocka_unit_test(an_iterator_gives_members_in_order),
-        cmocka_unit_test(whole_numbers_are_exact_or_refused),
+        cmocka_unit_test(whole_numbers_are_exact_or_rejected),
         cmocka_unit_test(equality_is_by_value),
         cmocka_unit_test(reading_keys_without_escapes_allocates_nothing),
         cmocka_unit_test(a_plain_run_ends_at_each_special_byte_at_each_place),
+        cmocka_unit_test(escapes_are_read_at_each_place_of_a_step),
         cmocka_unit_test(what_is_written_is_valid_and_comes_back),
     };
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mask_test.c: no secret in others' words, in whatever form it stands there. */
 #include "support/rows.h"
 
-#include "base/limits.h"
 #include "text/base64.h"
+#include "text/limits.h"
 #include "text/mask.h"
 
 static void hides_each_form(void **state)

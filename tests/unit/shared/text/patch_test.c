@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* patch_test.c: RFC 6902's operations, RFC 7386, pointers, and the least patch between two values. */
 #include "support/rows.h"
 
@@ -10,7 +11,7 @@ static struct value *read_or_fail(struct arena *arena, const char *text)
     struct error err = { 0 };
 
     if (value_read(arena, str_of(text), &json_limits_default, &value, &err) < 0)
-        fail_msg("%s\n  refused: %s", text, err.text);
+        fail_msg("%s\n  rejected: %s", text, err.text);
     return value;
 }
 
@@ -21,7 +22,7 @@ static void applies_rfc_6902(void **state)
         const char *document;
         const char *patch;
         const char *want; /* the result, or the error's text */
-        bool refused;
+        bool rejected;
     } rows[] = {
         { "add a member", "{\"a\":1}", "[{\"op\":\"add\",\"path\":\"/b\",\"value\":[2]}]",
           "{\"a\":1,\"b\":[2]}", false },
@@ -96,8 +97,8 @@ static void applies_rfc_6902(void **state)
             rows_expect_str(rows[i].row, value_json(arena, result), str_of(rows[i].want));
         else
             rows_expect_str(rows[i].row, str_of(err.text), str_of(rows[i].want));
-        rows_expect_int(rows[i].row, got, rows[i].refused ? -1 : 0);
-        rows_expect(rows[i].row, (result == NULL) == rows[i].refused, "the result tells");
+        rows_expect_int(rows[i].row, got, rows[i].rejected ? -1 : 0);
+        rows_expect(rows[i].row, (result == NULL) == rows[i].rejected, "the result tells");
         rows_expect_str(rows[i].row, value_json(arena, document), str_of(rows[i].document));
     }
     (void)state;
@@ -154,7 +155,7 @@ static void pointers_are_rfc_6901(void **state)
 {
     static const struct {
         const char *pointer;
-        const char *want; /* NULL: nothing there; "" : refused */
+        const char *want; /* NULL: nothing there; "" : rejected */
     } rows[] = {
         /* The examples of section 5. */
         { "", "{\"foo\":[\"bar\",\"baz\"],\"\":0,\"a/b\":1,\"c%d\":2,\" \":7,\"m~n\":8}" },
@@ -181,12 +182,12 @@ static void pointers_are_rfc_6901(void **state)
         struct json view;
         struct str_list tokens;
         struct error err = { 0 };
-        bool refused = rows[i].want && rows[i].want[0] == '\0';
+        bool rejected = rows[i].want && rows[i].want[0] == '\0';
 
         assert_int_equal(json_read(arena, str_of(rows[0].want), &json_limits_default, &view, &err), 0);
         rows_expect_int(rows[i].pointer, pointer_parse(arena, str_of(rows[i].pointer), &tokens, &err),
-                        refused ? -1 : 0);
-        if (refused)
+                        rejected ? -1 : 0);
+        if (rejected)
             continue;
 
         struct value *got = pointer_get(root, &tokens);

@@ -1,4 +1,5 @@
-/* regex_test.c: whole-subject matches, refused patterns, bounds. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* regex_test.c: whole-subject matches, rejected patterns, bounds. */
 #include "support/rows.h"
 
 #include "text/regex.h"
@@ -51,7 +52,7 @@ static void bad_patterns_are_named_with_their_offset(void **state)
         struct error err = { 0 };
         AUTO(regex_free) struct regex *regex = regex_create(str_of(rows[i].pattern), &err);
 
-        rows_expect(rows[i].pattern, regex == NULL, "refused");
+        rows_expect(rows[i].pattern, regex == NULL, "rejected");
         rows_expect_str(rows[i].pattern, str_of(err.text), str_of(rows[i].want));
     }
     (void)state;

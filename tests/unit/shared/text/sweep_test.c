@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_test.c: the budget passed at every single allocation: the reader is abandoned, nothing leaks, no
  * output is touched. (LeakSanitizer looks after libyaml's own memory.) */
 #include "support/rows.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* value_test.c: values that are edited: cJSON's traps, changes, equality, merges. */
 #include "support/rows.h"
 
@@ -9,7 +10,7 @@ static struct value *read_or_fail(struct arena *arena, const char *text)
     struct error err = { 0 };
 
     if (value_read(arena, str_of(text), &json_limits_default, &value, &err) < 0)
-        fail_msg("%s\n  refused: %s", text, err.text);
+        fail_msg("%s\n  rejected: %s", text, err.text);
     return value;
 }
 

@@ -1,4 +1,5 @@
-/* yaml_test.c: what YAML means as JSON, what is refused, where things stand, and what is written. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* yaml_test.c: what YAML means as JSON, what is rejected, where things stand, and what is written. */
 #include "support/rows.h"
 
 #include "text/value.h"
@@ -90,7 +91,7 @@ static void becomes_the_json_that_kubectl_would_send(void **state)
     (void)state;
 }
 
-static void refuses_with_line_and_column(void **state)
+static void rejects_with_line_and_column(void **state)
 {
     static const struct {
         const char *row;
@@ -314,7 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(becomes_the_json_that_kubectl_would_send),
-        cmocka_unit_test(refuses_with_line_and_column),
+        cmocka_unit_test(rejects_with_line_and_column),
         cmocka_unit_test(positions_lead_back_to_the_yaml),
         cmocka_unit_test(streams_split_into_documents),
         cmocka_unit_test(errors_say_where_they_are),

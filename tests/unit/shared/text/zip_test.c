@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* zip_test.c: packing and unpacking. */
 #include "support/rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cases_test.c: StackTests: what passes, and what is said of what does not. */
 #include "support/rows.h"
 
@@ -7,7 +8,7 @@
 #define HEAD "apiVersion: herd.suse.com/v1\nkind: StackTest\n"
 #define STACK(ids) "{apiVersion: herd.suse.com/v1, kind: Stack, metadata: {name: a}, spec: {env: dev, "    \
                    "targets: {clusterIds: [" ids "]}, charts: [{name: a, repo: 'https://x.io', version: 1.0.0}]}}"
-#define FOUND "    found: warn: spec.targets.clusterIds[1]: 'c-1' stands twice; remove one of the two [targets.repeated]\n"
+#define FOUND "    found: warn: spec.targets.clusterIds[1]: Duplicate value: \"c-1\"; remove one of the two [targets.repeated]\n"
 
 static struct str run(struct arena *arena, struct str text)
 {
@@ -34,7 +35,7 @@ static void tests_say_what_they_got(void **state)
         { "it is as it should be", "{name: x, verdict: allowed, stack: " STACK("c-1") "}", "" },
         { "with no finding at all", "{name: x, verdict: allowed, rules: [], stack: " STACK("c-1") "}", "" },
         { "a warning, with its words",
-          "{name: x, verdict: warned, rules: [targets.repeated], messages: [stands twice, remove one], stack: "
+          "{name: x, verdict: warned, rules: [targets.repeated], messages: [Duplicate value, remove one], stack: "
           STACK("c-1, c-1") "}", "" },
         { "rules are not looked at unless they are given", "{name: x, verdict: warned, stack: " STACK("c-1, c-1") "}", "" },
         { "another verdict", "{name: x, verdict: denied, stack: " STACK("c-1, c-1") "}",
@@ -56,22 +57,22 @@ static void tests_say_what_they_got(void **state)
           "    cannot read no/such.yaml: No such file or directory\n" },
         { "an absolute one", "{name: x, verdict: allowed, files: [/no/such.yaml]}",
           "    cannot read /no/such.yaml: No such file or directory\n" },
-        { "nothing to judge", "{name: x, verdict: allowed}",
-          "    tests[0].stack: there is nothing to judge; give stack, files, or both\n" },
+        { "nothing to validate", "{name: x, verdict: allowed}",
+          "    tests[0].stack: Required value: there is nothing to validate; give stack, files, or both\n" },
         { "a slip in a field", "{name: x, verdict: allowed, fils: [], stack: {}}",
-          "    tests[0].fils: there is no such field; did you mean files?\n" },
+          "    tests[0].fils: Unsupported value: unknown field (did you mean \"files\"?); correct the name, or remove the field\n" },
         { "a field that nothing is near to", "{name: x, verdict: allowed, elephant: 1, stack: {}}",
-          "    tests[0].elephant: there is no such field; remove it; docs/review.md lists the fields\n" },
-        { "no verdict", "{name: x, stack: {}}", "    tests[0].verdict: is required; set it\n" },
-        { "a test that is none", "7", "    tests[0]: must be an object, not a number; "
-          "write a value of the type that is asked for\n" },
+          "    tests[0].elephant: Unsupported value: unknown field; remove it; docs/review.md lists the fields\n" },
+        { "no verdict", "{name: x, stack: {}}", "    tests[0].verdict: Required value; set it\n" },
+        { "a test that is none", "7", "    tests[0]: Invalid value: must be an object, not a number; "
+          "write a value of the expected type\n" },
         { "no tests", "apiVersion: herd.suse.com/v1\nkind: StackTest\ntests: []\n",
-          "    tests: must have at least 1 entry; add one\n" },
+          "    tests: Required value: must have at least 1 item; add one\n" },
         { "no such policies", HEAD "policies: [no/such.yaml]\ntests: [{name: x, verdict: allowed, files: [f]}]\n",
           "    cannot read no/such.yaml: No such file or directory\n" },
         { "a slip in the kind", "apiVersion: herd.suse.com/v2\nkind: stacktest\ntests: [{name: x, verdict: allowed, files: [f]}]\n",
-          "    apiVersion: 'herd.suse.com/v2' is not herd.suse.com/v1; write apiVersion: herd.suse.com/v1 and kind: StackTest\n"
-          "    kind: 'stacktest' is not StackTest; write apiVersion: herd.suse.com/v1 and kind: StackTest\n" },
+          "    apiVersion: Unsupported value: \"herd.suse.com/v2\": must be herd.suse.com/v1; write apiVersion: herd.suse.com/v1 and kind: StackTest\n"
+          "    kind: Unsupported value: \"stacktest\": must be StackTest; write apiVersion: herd.suse.com/v1 and kind: StackTest\n" },
         { "no YAML", "apiVersion: [\n",
           "    did not find expected node content, while parsing a flow node; correct the document\n" },
     };

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clusters_test.c: which ClusterInventories of files are taken, and what is said of the others. */
 #include "support/rows.h"
 
-#include "stack/inventory.h"
+#include "stack/gpu/inventory.h"
 #include "webhook/offline/clusters.h"
 
 #define HEAD "apiVersion: herd.suse.com/v1\nkind: ClusterInventory\nmetadata: {name: c-1}\n"
@@ -17,16 +18,22 @@ static const struct {
     { "one that was just made", HEAD, "c-1 unknown" },
     { "as kubectl lists them", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: herd.suse.com/v1, kind: ClusterInventory, metadata: {name: c-1}}\n", "c-1 unknown" },
     { "other kinds beside it", HEAD "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", "c-1 unknown" },
-    { "a status that is none", HEAD "status: 3\n", "in.yaml:4:1: status must be an object, not number" },
+    { "a status that is none", HEAD "status: 3\n", "in.yaml:4:1: status: Invalid value: must be an object, not a number; write a value of the expected type" },
     { "a figure that is none", STATUS("resources: [{name: nvidia.com/gpu, allocatable: '8'}]"),
-      "in.yaml:4:45: status.resources[0].allocatable must be a whole number, 0 or more, not string" },
-    { "half a GPU", STATUS("gpus: 0.5"), "in.yaml:4:10: status.gpus must be a whole number, 0 or more" },
-    { "fewer than none", STATUS("promises: [{stack: a/b, resources: {nvidia.com/gpu: -1}}]"),
-      "in.yaml:4:46: status.promises[0].resources[nvidia.com/gpu] must be a whole number, 0 or more" },
-    { "a label that is no text", STATUS("labels: {gpu: true}"), "in.yaml:4:19: status.labels[gpu] must be a string" },
-    { "an element that is no object", STATUS("resources: [8]"), "in.yaml:4:22: status.resources[0] must be an object, not number" },
-    { "conditions that are no list", STATUS("conditions: {}"), "in.yaml:4:10: status.conditions must be an array, not object" },
-    { "a slip in a field", STATUS("redy: true"), "in.yaml:4:10: status.redy is no field that is known here" },
+      "in.yaml:4:45: status.resources[0].allocatable: Invalid value: must be an integer, not a string; write a value of the expected type" },
+    { "half a GPU", STATUS("gpus: 0.5"), "in.yaml:4:10: status.gpus: Invalid value: 0.5: must be a whole number, 0 or more; stay within the bounds" },
+    { "fewer than none", STATUS("reservations: [{stack: a/b, resources: {nvidia.com/gpu: -1}}]"),
+      "in.yaml:4:50: status.reservations[0].resources[nvidia.com/gpu]: Invalid value: -1: must be a whole number, 0 or more; stay within the bounds" },
+    { "a label that is no text", STATUS("labels: {gpu: true}"), "in.yaml:4:19: status.labels[gpu]: Invalid value: must be a string, not a boolean; write it in quotes" },
+    { "an element that is no object", STATUS("resources: [8]"), "in.yaml:4:22: status.resources[0]: Invalid value: must be an object, not a number; write a value of the expected type" },
+    { "conditions that are no list", STATUS("conditions: {}"), "in.yaml:4:10: status.conditions: Invalid value: must be a list of objects, not an object; write a list: begin each of its elements with '- '" },
+    { "a slip in a field", STATUS("redy: true"), "in.yaml:4:10: status.redy: Unsupported value: unknown field (did you mean \"ready\"?); correct the name, or remove the field" },
+    { "a field that nobody knows", STATUS("somethingElse: 1"),
+      "in.yaml:4:10: status.somethingElse: Unsupported value: unknown field; remove it; docs/fields.md lists the fields" },
+    { "a time that is none", STATUS("observedAt: yesterday"),
+      "in.yaml:4:10: status.observedAt: Invalid value: \"yesterday\": must be an RFC 3339 time, like 2026-01-31T12:00:00Z; write a value of the expected type" },
+    { "a status of a condition that is none", STATUS("conditions: [{type: Observed, status: 'Yes'}]"),
+      "in.yaml:4:40: status.conditions[0].status: Unsupported value: \"Yes\": supported values: \"True\", \"False\", \"Unknown\"; use one of the supported values" },
     { "one without a name", "apiVersion: herd.suse.com/v1\nkind: ClusterInventory\n", "in.yaml:1:1: a ClusterInventory needs a name" },
     { "two of one cluster", HEAD "---\n" HEAD, "in.yaml:7:12: there is another ClusterInventory c-1; rename one of them" },
     { "another kind alone", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", "there is no ClusterInventory in in.yaml" },

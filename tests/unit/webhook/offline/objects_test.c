@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* objects_test.c: which documents are Stacks, which are nearly, what Lists hold, and where fields
  * stand. */
 #include "support/rows.h"
 
 #include "support/repeat.h"
 
-#include "base/limits.h"
+#include "text/limits.h"
+#include "webhook/limits.h"
 #include "webhook/offline/objects.h"
 
 #define STACK(name) "apiVersion: herd.suse.com/v1\nkind: Stack\nmetadata: {name: " name "}\n"
@@ -139,7 +141,7 @@ static void ways_out_fit_what_is_wrong(void **state)
 
         objects_read(&objects, 0, rows[i].text, false);
         rows_expect_int(rows[i].row, objects.bad.count, 1);
-        rows_expect(rows[i].row, str_find(objects.bad.items[0].way_out, str_of(rows[i].want), 0) >= 0,
+        rows_expect(rows[i].row, str_find(objects.bad.items[0].remedy, str_of(rows[i].want), 0) >= 0,
                     rows[i].want);
     }
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options_test.c: what `herd-webhook review` takes, the line for each thing that it does not, and the
  * exit code of a report. */
 #include "support/rows.h"
@@ -35,22 +36,12 @@ static void what_cannot_be_used_is_told(void **state)
         { "a form that is none", { "-o", "xml", "f" }, "--output: 'xml' is not one of text|json|sarif|junit" },
         { "a namespace that is none", { "-n", "", "f" }, "--namespace: '' is no namespace: it must not be empty" },
         { "a rule with a slip", { "--rule-severity=graph.cicle=warn", "f" },
-          "--rule-severity: there is no rule 'graph.cicle'; did you mean graph.cycle?" },
+          "--rule-severity: Not found: \"graph.cicle\": no rule has that name (did you mean \"graph.cycle\"?)" },
         { "a severity that fails always", { "--fail-on=audit", "f" }, "--fail-on: 'audit' is not one of deny|warn" },
         { "tests of words", { "--test", "t", "f" },
           "--test says what is tested: there is no place for 'f'; leave out one of both" },
         { "tests for code scanning", { "--test", "t", "-osarif" },
           "--output: tests have no form 'sarif'; take text, json or junit" },
-        { "two things to do", { "--test", "t", "--diff-policies", "a", "b", "f" },
-          "--test and --diff-policies are two things to do; give one of both" },
-        { "a comparison with one side", { "--diff-policies", "a" },
-          "write --diff-policies OLD NEW FILE...: where the policies are, where the new ones are, and the Stacks" },
-        { "a comparison of nothing", { "--diff-policies", "a", "b" },
-          "write --diff-policies OLD NEW FILE...: where the policies are, where the new ones are, and the Stacks" },
-        { "a comparison with a third", { "--diff-policies", "a", "-pc", "b", "f" },
-          "--diff-policies names the policies: leave out --policy" },
-        { "a comparison as test results", { "--diff-policies=a", "-ojunit", "b", "f" },
-          "--output: a comparison has no form 'junit'; take text or json" },
         { "two that exclude one another", { "-q", "-v", "f" },
           "--quiet and --verbose say opposite things; give one of both" },
     };
@@ -85,24 +76,8 @@ static void all_is_taken_over(void **state)
     rows_expect_int("fail on", options.fail_on, SEVERITY_WARN);
     rows_expect("plain http", options.configuration.plain_http_given && options.configuration.plain_http_allowed, "on");
     rows_expect_str("the file", options.config_file, STR("c"));
-    rows_expect_int("a review", options.mode, OFFLINE_REVIEW);
     rows_expect_int("words", options.words.count, 2);
     rows_expect_str("the last", options.words.items[1], STR("-"));
-}
-
-static void a_comparison_takes_the_first_word(void **state)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    const char *const words[] = { "--diff-policies", "old", "new", "f", "g", NULL };
-    struct offline_options options;
-
-    (void)state;
-    rows_expect_str("taken", read_words(arena, words, &options), STR(""));
-    rows_expect_int("a comparison", options.mode, OFFLINE_DIFF);
-    rows_expect_str("old", options.policy, STR("old"));
-    rows_expect_str("new", options.other, STR("new"));
-    rows_expect_int("files", options.words.count, 2);
-    rows_expect_str("the first", options.words.items[0], STR("f"));
 }
 
 static void exit_codes_follow_the_worst(void **state)
@@ -131,7 +106,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_used_is_told),
         cmocka_unit_test(all_is_taken_over),
-        cmocka_unit_test(a_comparison_takes_the_first_word),
         cmocka_unit_test(exit_codes_follow_the_worst),
     };
 

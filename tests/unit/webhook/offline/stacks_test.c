@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stacks_test.c: which Stack of an input is meant by a name, and what kubectl would send. */
 #include "support/rows.h"
 
@@ -43,14 +44,15 @@ static void the_nearest_of_a_name_is_meant(void **state)
         uint32_t asking; /* number of the Stack */
         const char *namespace_, *name;
         const char *want; /* what that one waits for */
+        bool known;
     } rows[] = {
-        { "in the same folder", 0, "default", "b", "dev" },
-        { "in the same file", 2, "default", "b", "prod" },
-        { "anywhere", 5, "default", "b", "prod" },
-        { "by namespace", 0, "team", "c", "team" },
-        { "none of that namespace", 0, "else", "c", "" },
-        { "not in the input: it may be in the cluster", 0, "default", "nobody", "" },
-        { "without a name", 0, "default", "", "" },
+        { "in the same folder", 0, "default", "b", "dev", true },
+        { "in the same file", 2, "default", "b", "prod", true },
+        { "anywhere", 5, "default", "b", "prod", true },
+        { "by namespace", 0, "team", "c", "team", true },
+        { "none of that namespace", 0, "else", "c", "", false },
+        { "not in the input: it may be in the cluster", 0, "default", "nobody", "", false },
+        { "without a name", 0, "default", "", "", false },
     };
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct input in = input(arena);
@@ -58,13 +60,14 @@ static void the_nearest_of_a_name_is_meant(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct fact_stacks facts = offline_stacks_facts(in.stacks, rows[i].asking);
-        struct str_list names;
-        bool exists = facts.get(facts.context, arena, str_of(rows[i].namespace_), str_of(rows[i].name), &names);
+        struct fact_stack found;
+        bool exists = facts.get(facts.context, arena, str_of(rows[i].namespace_), str_of(rows[i].name), &found);
 
         rows_expect(rows[i].row, exists, "nothing is said to be missing");
-        rows_expect_int(rows[i].row, names.count, rows[i].want[0] ? 1 : 0);
-        if (names.count)
-            rows_expect_str(rows[i].row, names.items[0], str_of(rows[i].want));
+        rows_expect_int(rows[i].row, found.depends_on.count, rows[i].want[0] ? 1 : 0);
+        if (found.depends_on.count)
+            rows_expect_str(rows[i].row, found.depends_on.items[0], str_of(rows[i].want));
+        rows_expect_int(rows[i].row, found.known, rows[i].known);
     }
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* xml_test.c: nothing gets into XML that no reader takes. */
 #include "support/rows.h"
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package v1 has the types of Stacks, as an author of a controller in Go writes them down.
 //
 // Optional fields that have a default are pointers or omitted when empty, so that what is said and
@@ -10,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // GroupVersion of Stacks.
@@ -91,10 +94,10 @@ type Override struct {
 }
 
 type ChartOverride struct {
-	Name    string                `json:"name,omitempty"`
-	Version string                `json:"version,omitempty"`
-	Values  *runtime.RawExtension `json:"values,omitempty"`
-	Skip    *bool                 `json:"skip,omitempty"`
+	Name    string       `json:"name,omitempty"`
+	Version string       `json:"version,omitempty"`
+	Values  *ChartValues `json:"values,omitempty"`
+	Skip    *bool        `json:"skip,omitempty"`
 }
 
 type SecurityProfile struct {
@@ -121,15 +124,19 @@ type Tracing struct {
 }
 
 type Rollout struct {
-	MaxConcurrentClusters *int64 `json:"maxConcurrentClusters,omitempty"`
-	MaxFailures           *int64 `json:"maxFailures,omitempty"`
-	Waves                 []Wave `json:"waves,omitempty"`
+	MaxConcurrentClusters *int64              `json:"maxConcurrentClusters,omitempty"`
+	MaxFailures           *int64              `json:"maxFailures,omitempty"`
+	MaxUnavailable        *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+	RemovalDelay          string              `json:"removalDelay,omitempty"`
+	MaxRemovals           *intstr.IntOrString `json:"maxRemovals,omitempty"`
+	Waves                 []Wave              `json:"waves,omitempty"`
 }
 
 type Wave struct {
 	Name     string                `json:"name,omitempty"`
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 	Pause    string                `json:"pause,omitempty"`
+	Approval string                `json:"approval,omitempty"`
 }
 
 type Retry struct {

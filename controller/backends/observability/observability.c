@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* observability.c: the clusters that are open, who wants to know what of them, and when they are
+ * asked. */
+#include "controller/backends/observability/observability.h"
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "controller/backends/observability/round.h"
+#include "controller/backends/observability/wish.h"
+#include "controller/limits.h"
+#include "kube/backoff.h"
+
+enum {
+    LOOK_ROUNDS = 4,    /* back ends are looked for in one round of so many */
+    FAILURES_BORNE = 1, /* in a row */
+    LOOK_SOON_MS = 1000,
+};
+
+struct observability {
+    struct observer observer;
+    struct dict *clusters; /* id -> struct watched */
+    struct rounds *rounds;
+    struct rng rng;
+};
+
+struct watched {
+    struct observability *owner;
+    struct connection *connection;
+    const struct observer_events *events;
+    struct loop_timer *timer;
+    struct dict *wishes;   /* key of a Stack -> struct wish */
+    struct known *known;   /* NULL: it was not asked yet */
+    struct known *nothing; /* what a first round begins with */
+    struct round *round;   /* under way, or NULL */
+    uint64_t round_count;
+    uint32_t failures; /* rounds in a row that did not get all answers */
+    bool look;         /* in the next round, objects are to be changed */
+};
+
+/* --- rounds --- */
+
+static int64_t now_of(const struct watched *watched)
+{
+    return loop_now_ms(connection_loop(watched->connection));
+}
+
+static int64_t interval_of(const struct watched *watched)
+{
+    int64_t least_ms = LIMIT_METRICS_INTERVAL_MAX;
+    struct str key;
+    void *wish;
+
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        if (wish_interval_ms(wish) < least_ms)
+            least_ms = wish_interval_ms(wish);
+    return least_ms;
+}
+
+/* Up to half as much again, so that clusters are not asked together. */
+static void wait_for_next(struct watched *watched)
+{
+    struct rng *rng = &watched->owner->rng;
+    int64_t interval_ms = interval_of(watched);
+
+    if (watched->failures > FAILURES_BORNE)
+        interval_ms = backoff_after(interval_ms, LIMIT_METRICS_INTERVAL_MAX,
+                                    watched->failures - FAILURES_BORNE, rng);
+    loop_timer_set(watched->timer,
+                   interval_ms + (int64_t)rng_below(rng, (uint64_t)interval_ms / 2 + 1));
+}
+
+/* Whoever gets another answer by now. */
+static void tell(struct watched *watched, bool all, const struct sample_index *samples)
+{
+    struct str key;
+    void *wish;
+
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        if (wish_settle(wish, key, watched->known, samples, now_of(watched)) || all)
+            watched->events->stack_changed(watched->events->context, key);
+}
+
+/* What was made for them is removed. */
+static void drop_ended(struct watched *watched)
+{
+    struct str key;
+    void *wish;
+
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        if (wish_is_over(wish) && !known_refuses(watched->known, wish, key)) {
+            dict_remove(watched->wishes, key);
+            wish_free(wish);
+        }
+}
+
+/* A first failure may be of the moment: what is known stands. */
+static void on_round(void *context, struct known *known, const struct sample_index *samples)
+{
+    struct watched *watched = context;
+    bool changed = !watched->known || !known_equal(watched->known, known);
+
+    watched->round = NULL;
+    watched->failures = known->trouble.text.len ? watched->failures + 1 : 0;
+    if (watched->look)
+        loop_timer_set(watched->timer, LOOK_SOON_MS);
+    else
+        wait_for_next(watched);
+    watched->look = watched->look || known->trouble.text.len || known_is_in_doubt(known);
+    if (watched->known && watched->failures && watched->failures <= FAILURES_BORNE) {
+        known_free(known);
+        return;
+    }
+    known_free(watched->known);
+    watched->known = known;
+    tell(watched, changed, samples);
+    if (!watched->look && (known->kept_up || !(known->backends & MONITORING_PROMETHEUS)))
+        drop_ended(watched);
+}
+
+static void add_upkeep(void *context, const struct wire_prometheus *prometheus,
+                       struct upkeep *upkeep)
+{
+    struct watched *watched = context;
+    struct str key;
+    void *wish;
+
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        wish_add_upkeep(wish, key, prometheus, upkeep);
+}
+
+static struct str_list namespaces_of(const struct watched *watched, struct arena *arena)
+{
+    struct str_list namespaces = str_list_new(arena, 8);
+    struct str key;
+    void *wish;
+
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        wish_add_namespaces(wish, &namespaces);
+    return namespaces;
+}
+
+/* Without a Prometheus there is nothing else to ask. */
+static bool is_to_look(struct watched *watched, const struct known *before)
+{
+    bool is_turn = watched->round_count++ % LOOK_ROUNDS == 0;
+    bool looks =
+        is_turn || watched->look || !before->found || !(before->backends & MONITORING_PROMETHEUS);
+
+    watched->look = false;
+    return looks;
+}
+
+static void begin_round(void *context)
+{
+    struct watched *watched = context;
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str_list namespaces = namespaces_of(watched, arena);
+    const struct known *before = watched->known ? watched->known : watched->nothing;
+    struct request_backoff *backoff = connection_backoff(watched->connection);
+
+    if (!dict_count(watched->wishes))
+        return;
+    if (request_backoff_ends_ms(backoff, now_of(watched)) >= 0 ||
+        !connection_is_read(watched->connection)) {
+        wait_for_next(watched);
+        return;
+    }
+
+    const struct round_options options = {
+        .connection = watched->connection,
+        .before = before,
+        .looks = is_to_look(watched, before),
+        .namespaces = &namespaces,
+        .add_upkeep = add_upkeep,
+        .done = on_round,
+        .context = watched,
+    };
+
+    watched->round = round_begin(watched->owner->rounds, &options);
+}
+
+/* --- the observer --- */
+
+static void open_cluster(void *context, struct connection *connection,
+                         const struct observer_events *events)
+{
+    struct observability *observability = context;
+    struct watched *watched = mem_new(struct watched);
+
+    watched->owner = observability;
+    watched->connection = connection;
+    watched->events = events;
+    watched->timer = loop_timer_create(connection_loop(connection), begin_round, watched);
+    watched->wishes = dict_create();
+    watched->nothing = known_create();
+    dict_set(observability->clusters, connection_id(connection), watched);
+}
+
+static void drop_wish(struct watched *watched, struct str key)
+{
+    wish_free(dict_remove(watched->wishes, key));
+}
+
+static void watched_free(struct watched *watched)
+{
+    struct str key;
+    void *wish;
+
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        wish_free(wish);
+    dict_free(watched->wishes);
+    round_abandon(watched->round);
+    loop_timer_free(watched->timer);
+    known_free(watched->known);
+    known_free(watched->nothing);
+    mem_free(watched);
+}
+
+static void close_cluster(void *context, struct str cluster_id)
+{
+    struct observability *observability = context;
+    struct str id;
+    void *watched;
+
+    if (cluster_id.len) {
+        watched = dict_remove(observability->clusters, cluster_id);
+        if (watched)
+            watched_free(watched);
+        return;
+    }
+    for (size_t cursor = 0; dict_next(observability->clusters, &cursor, &id, &watched);) {
+        dict_remove(observability->clusters, id);
+        watched_free(watched);
+    }
+}
+
+/* Without delay: the cluster may be left for good in a moment. */
+static void end_wish(struct watched *watched, struct str key)
+{
+    struct wish *wish = dict_get(watched->wishes, key);
+
+    if (!wish || !wish_end(wish))
+        return;
+    watched->look = true;
+    if (!watched->round)
+        loop_timer_set(watched->timer, 0);
+}
+
+static bool has_release_of(const struct observed_cluster *cluster, struct str uid)
+{
+    for (uint32_t i = 0; i < cluster->releases.count; i++)
+        if (observed_release_is_of(&cluster->releases.items[i], uid))
+            return true;
+    return false;
+}
+
+/* Until the last of its releases is gone, it has something to be monitored. */
+static bool wants_any(const struct stack *stack, const struct observed_cluster *cluster)
+{
+    return stack->spec.observability == TOGGLE_ENABLED && !stack->meta.deletion_timestamp.len &&
+           (cluster->targeted || has_release_of(cluster, stack->meta.uid));
+}
+
+/* The first round comes soon, though not that of all clusters at once when Herd starts. */
+static struct wish *wish_for(struct watched *watched, struct str key)
+{
+    struct wish *wish = dict_get(watched->wishes, key);
+
+    if (wish)
+        return wish;
+    wish = wish_create();
+    dict_set(watched->wishes, key, wish);
+    if (!watched->round && !loop_timer_is_set(watched->timer))
+        loop_timer_set(watched->timer,
+                       (int64_t)rng_below(&watched->owner->rng, LIMIT_METRICS_INTERVAL_MIN));
+    return wish;
+}
+
+static struct observed_monitoring monitoring_of(const struct known *known, const struct wish *wish,
+                                                struct arena *arena, struct str key)
+{
+    struct observed_monitoring monitoring = { .asked = known != NULL };
+
+    if (!known)
+        return monitoring;
+    monitoring.found = known->found;
+    monitoring.backends = known->backends;
+    monitoring.trouble = str_dup(arena, known_trouble_of(known, wish, key));
+    monitoring.rules_trouble = str_dup(arena, wish_rules_trouble(wish));
+    monitoring.counts_alerts = known->counts_alerts;
+    monitoring.counts_dashboards = known->counts_dashboards;
+    monitoring.dashboards = wish_count_dashboards(wish, &known->dashboards);
+    for (uint32_t i = 0; i < known->rules.stacks.count; i++)
+        monitoring.alerts += str_eq(known->rules.stacks.items[i], key);
+    return monitoring;
+}
+
+static void observe(void *context, struct str cluster_id, struct arena *arena, struct str key,
+                    const struct stack *stack, int64_t now_ms, struct observed_cluster *ret_cluster)
+{
+    struct observability *observability = context;
+    struct watched *watched = dict_get(observability->clusters, cluster_id);
+
+    if (!watched)
+        return;
+    if (!wants_any(stack, ret_cluster)) {
+        end_wish(watched, key);
+        return;
+    }
+
+    struct wish *wish = wish_for(watched, key);
+
+    if (wish_renew(wish, stack, ret_cluster, now_ms))
+        watched->look = true;
+    wish_tell(wish, arena, &ret_cluster->releases);
+    ret_cluster->monitoring = monitoring_of(watched->known, wish, arena, key);
+}
+
+static void forget(void *context, struct str key)
+{
+    struct observability *observability = context;
+    struct str id;
+    void *watched;
+
+    for (size_t cursor = 0; dict_next(observability->clusters, &cursor, &id, &watched);)
+        drop_wish(watched, key);
+}
+
+struct observability *observability_create(uint64_t seed)
+{
+    struct observability *observability = mem_new(struct observability);
+
+    observability->clusters = dict_create();
+    observability->rounds = rounds_create();
+    observability->rng = rng_from_seed(seed);
+    observability->observer = (struct observer){ .open = open_cluster,
+                                                 .close = close_cluster,
+                                                 .observe = observe,
+                                                 .forget = forget,
+                                                 .context = observability };
+    return observability;
+}
+
+void observability_free(struct observability *observability)
+{
+    if (!observability)
+        return;
+    close_cluster(observability, STR(""));
+    dict_free(observability->clusters);
+    rounds_free(observability->rounds);
+    mem_free(observability);
+}
+
+const struct observer *observability_observer(const struct observability *observability)
+{
+    return &observability->observer;
+}

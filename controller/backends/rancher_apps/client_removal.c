@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* client_removal.c: what takes something away looks first.
+ *
+ *   uninstall    GET App -- as it was seen? --> POST ?action=uninstall
+ *   remove lock  GET App -- as it was seen? --> GET Secret -- still pending? --> DELETE it
+ *
+ * An uninstall knows no preconditions, so the look narrows the gap to one round trip; the Secret's
+ * deletion carries its uid and resourceVersion, so that there is none. A look that fails changed
+ * nothing: it is a rejection, whatever the answer proves otherwise. */
+#include "controller/backends/rancher_apps/client_parts.h"
+
+#include "base/memory.h"
+
+static const struct kube_resource secrets = KUBE_RESOURCE_INIT("", "v1", "secrets", "Secret", true);
+
+static void end(struct request *request, enum request_result result, const struct error *error,
+                const char *text, int64_t retry_after_ms)
+{
+    struct request_outcome outcome = { .result = result,
+                                       .text = str_of(text),
+                                       .retry_after_ms = retry_after_ms };
+
+    if (error)
+        outcome.error = *error;
+    request->done(request->context, &outcome);
+    request_free(request);
+}
+
+/* The object; false: it ended here. */
+static bool looked(struct request *request, const struct kube_answer *answer,
+                   struct json *ret_object)
+{
+    struct error err = answer->error;
+
+    if (answer->status >= 300)
+        request_read_error(answer->status, answer->body, &err);
+    if (err.code == ERROR_NONE)
+        (void)request_read_json(request->arena, str_dup(request->arena, answer->body), ret_object,
+                                &err);
+    if (err.code == ERROR_NONE)
+        return true;
+    if (err.code == ERROR_NOT_FOUND)
+        end(request, REQUEST_DONE, NULL, "", -1);
+    else
+        end(request, REQUEST_REJECTED, &err, "", answer->retry_after_ms);
+    return false;
+}
+
+static void leave_alone(struct request *request)
+{
+    end(request, REQUEST_DONE, NULL, "left alone: it changed since it was looked at", -1);
+}
+
+static struct str path_of(struct request *request, enum kube_verb verb,
+                          const struct kube_resource *resource, struct str name)
+{
+    const struct kube_request of = {
+        .verb = verb,
+        .resource = *resource,
+        .namespace_ = request->release.namespace_,
+        .name = name,
+    };
+
+    return kube_request_path(request->arena, &of);
+}
+
+static void get(struct request *request, const struct kube_resource *resource, struct str name,
+                kube_done *done)
+{
+    request_get(request, path_of(request, KUBE_GET, resource, name), done);
+}
+
+static struct str uid_of(struct json object)
+{
+    return json_str(json_walk(object, "metadata", "uid", NULL));
+}
+
+/* Whether the App is the one that was decided about, in the state that was decided about. */
+static bool is_as_seen(const struct request *request, struct json app)
+{
+    const struct rancher_release *release = &request->release;
+    struct observed_release now;
+
+    wire_app_read(app, &now);
+    if ((release->uid.len && !str_eq(uid_of(app), release->uid)) ||
+        !str_eq(now.marked_uid.len ? now.marked_uid : now.stack_uid, release->stack_uid))
+        return false;
+    return !release->stuck || (now.revision == release->revision &&
+                               (now.phase == RELEASE_PENDING || now.phase == RELEASE_UNINSTALLING));
+}
+
+static void uninstall(struct request *request)
+{
+    const struct rancher_release *release = &request->release;
+    struct strbuf path =
+        request_steve_path(request->arena, "apps", release->namespace_, release->name);
+
+    strbuf_lit(&path, "?action=uninstall");
+    request_action(request, strbuf_str(&path),
+                   wire_uninstall_body(request->arena, release->stack, release->stack_uid));
+}
+
+static struct str secret_name(struct request *request)
+{
+    return str_fmt(request->arena, "sh.helm.release.v1.%.*s.v%u", STR_ARG(request->release.name),
+                   request->release.revision);
+}
+
+/* Somebody was faster: the Secret is another one, or says something else. */
+static void on_deleted(void *context, const struct kube_answer *answer)
+{
+    if (answer->error.code == ERROR_CONFLICT)
+        leave_alone(context);
+    else
+        request_finish(context, answer);
+}
+
+static void on_secret(void *context, const struct kube_answer *answer)
+{
+    struct request *request = context;
+    struct json secret;
+
+    if (!looked(request, answer, &secret))
+        return;
+
+    struct json labels = json_walk(secret, "metadata", "labels", NULL);
+    struct str version = json_str(json_walk(secret, "metadata", "resourceVersion", NULL));
+
+    if (!str_eq(json_str(json_get(labels, STR("owner"))), STR("helm")) ||
+        !str_starts(json_str(json_get(labels, STR("status"))), STR("pending-")) ||
+        uid_of(secret).len == 0 || version.len == 0) {
+        leave_alone(request);
+        return;
+    }
+    connection_send(request->connection,
+                    &(struct kube_raw){
+                        .method = "DELETE",
+                        .path = path_of(request, KUBE_DELETE, &secrets, secret_name(request)),
+                        .content_type = "application/json",
+                        .body = kube_delete_body(request->arena, uid_of(secret), version),
+                        .timeout_ms = READ_TIME_MS,
+                    },
+                    on_deleted, request);
+}
+
+static void on_app_to_uninstall(void *context, const struct kube_answer *answer)
+{
+    struct request *request = context;
+    struct json app;
+
+    if (!looked(request, answer, &app))
+        return;
+    if (is_as_seen(request, app))
+        uninstall(request);
+    else
+        leave_alone(request);
+}
+
+static void on_app_to_unlock(void *context, const struct kube_answer *answer)
+{
+    struct request *request = context;
+    struct json app;
+
+    if (!looked(request, answer, &app))
+        return;
+    if (is_as_seen(request, app))
+        get(request, &secrets, secret_name(request), on_secret);
+    else
+        leave_alone(request);
+}
+
+static struct request *begin(struct rancher_client *rancher, const struct rancher_release *release,
+                             request_done *done, void *context)
+{
+    struct request *request =
+        request_new(rancher, release->connection, done, context, NULL, ERROR_NOT_FOUND);
+    struct arena *arena = arena_create(0);
+
+    request->arena = arena;
+    request->release = (struct rancher_release){
+        .connection = release->connection,
+        .namespace_ = str_dup(arena, release->namespace_),
+        .name = str_dup(arena, release->name),
+        .uid = str_dup(arena, release->uid),
+        .stack = str_dup(arena, release->stack),
+        .stack_uid = str_dup(arena, release->stack_uid),
+        .revision = release->revision,
+        .stuck = release->stuck,
+    };
+    return request;
+}
+
+void rancher_uninstall(struct rancher_client *rancher, const struct rancher_release *release,
+                       request_done *done, void *context)
+{
+    get(begin(rancher, release, done, context), &rancher_apps, release->name, on_app_to_uninstall);
+}
+
+void rancher_remove_lock(struct rancher_client *rancher, const struct rancher_release *release,
+                         request_done *done, void *context)
+{
+    struct request *request = begin(rancher, release, done, context);
+
+    request->release.stuck = true;
+    get(request, &rancher_apps, release->name,
+        release->revision <= 1 ? on_app_to_uninstall : on_app_to_unlock);
+}

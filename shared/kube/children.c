@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* children.c: bodies for server-side apply (Kubernetes docs, "Server-Side Apply"), and their sum.
+ */
+#include "kube/children.h"
+
+#include "kube/meta.h"
+#include "text/digest.h"
+#include "text/value.h"
+
+enum { LABEL_VALUE_MAX = 63, DIGEST_SHOWN = 10, MESSAGE_ERROR_MAX = 1024 };
+
+struct str kube_child_reason_name(enum child_reason reason)
+{
+    static const struct str names[] = {
+#define CHILD_REASON(id, name, condition, sentence, remedy) STR_INIT(name),
+#include "kube/child_reasons.def"
+#undef CHILD_REASON
+    };
+
+    return names[reason];
+}
+
+struct str kube_owner_label(struct arena *arena, struct str owner_name)
+{
+    struct str digest;
+
+    if (owner_name.len <= LABEL_VALUE_MAX)
+        return owner_name;
+    digest = str_slice(digest_sha256_hex(arena, owner_name), 0, DIGEST_SHOWN);
+    return str_fmt(arena, "%.*s-%.*s",
+                   STR_ARG(str_slice(owner_name, 0, LABEL_VALUE_MAX - DIGEST_SHOWN - 1)),
+                   STR_ARG(digest));
+}
+
+static struct value *owner_reference(struct arena *arena, const struct kube_owner *owner)
+{
+    struct value *reference = value_object(arena);
+
+    value_set(arena, reference, STR("apiVersion"),
+              value_str(arena, kube_api_version(arena, &owner->resource)));
+    value_set(arena, reference, STR("kind"), value_str(arena, owner->resource.kind));
+    value_set(arena, reference, STR("name"), value_str(arena, owner->name));
+    value_set(arena, reference, STR("uid"), value_str(arena, owner->uid));
+    value_set(arena, reference, STR("controller"), value_bool(arena, true));
+    value_set(arena, reference, STR("blockOwnerDeletion"), value_bool(arena, true));
+    return reference;
+}
+
+int kube_child_body(struct arena *arena, const struct kube_owner *owner, struct str label,
+                    const struct kube_child *child, struct str *ret_body, struct error *err)
+{
+    struct value *references = value_array(arena);
+    struct value *object, *meta, *labels;
+
+    if (value_read(arena, child->object, &json_limits_default, &object, err) < 0)
+        return -1;
+    meta =
+        value_kind(object) == JSON_OBJECT ? value_object_at(arena, object, STR("metadata")) : NULL;
+    labels = meta ? value_object_at(arena, meta, STR("labels")) : NULL;
+    if (!labels)
+        return error_set(err, ERROR_INTERNAL, "%.*s %.*s was not rendered as an object",
+                         STR_ARG(child->resource->kind), STR_ARG(child->name));
+    value_set(arena, object, STR("apiVersion"),
+              value_str(arena, kube_api_version(arena, child->resource)));
+    value_set(arena, object, STR("kind"), value_str(arena, child->resource->kind));
+    value_set(arena, meta, STR("name"), value_str(arena, child->name));
+    if (child->resource->namespaced)
+        value_set(arena, meta, STR("namespace"),
+                  value_str(arena, child->namespace_.len ? child->namespace_ : owner->namespace_));
+    value_set(arena, labels, label, value_str(arena, kube_owner_label(arena, owner->name)));
+    value_append(references, owner_reference(arena, owner));
+    value_set(arena, meta, STR("ownerReferences"), references);
+    *ret_body = value_json(arena, object);
+    return 0;
+}
+
+/* --- what is kept --- */
+
+static void forget(struct value *object, const struct str *members, size_t count)
+{
+    for (size_t i = 0; object && i < count; i++)
+        value_remove(object, members[i]);
+}
+
+/* What the API server writes by itself, or others by rights; and what items of a list lack. */
+static void forget_volatile(struct value *object)
+{
+    static const struct str top[] = { STR_INIT("apiVersion"), STR_INIT("kind"),
+                                      STR_INIT("status") };
+    static const struct str meta[] = { STR_INIT("resourceVersion"), STR_INIT("generation"),
+                                       STR_INIT("managedFields"), STR_INIT("creationTimestamp") };
+
+    forget(object, top, sizeof(top) / sizeof(top[0]));
+    forget(value_get(object, STR("metadata")), meta, sizeof(meta) / sizeof(meta[0]));
+}
+
+void kube_child_keep(struct json object, struct strbuf *kept)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct value *seen = value_of(arena, object);
+    struct strbuf text = strbuf_new(arena, 1024);
+    struct json_iter it = json_iter(json_walk(object, "metadata", "ownerReferences", NULL));
+    struct str uid = STR(""), name = STR("");
+
+    while (json_next(&it)) {
+        if (!json_bool(json_get(it.value, STR("controller"))))
+            continue;
+        uid = json_str(json_get(it.value, STR("uid")));
+        name = json_str(json_get(it.value, STR("name")));
+    }
+    forget_volatile(seen);
+    value_write(seen, true, &text);
+    strbuf_fmt(kept, "%.*s\n%.*s\n%.*s", STR_ARG(uid), STR_ARG(name),
+               STR_ARG(digest_sha256_hex(arena, strbuf_str(&text))));
+}
+
+struct kept_child kube_child_kept(struct str kept)
+{
+    struct kept_child child = { .digest = kept };
+
+    str_split(&child.digest, '\n', &child.owner_uid);
+    str_split(&child.digest, '\n', &child.owner_name);
+    return child;
+}
+
+/* --- the sum --- */
+
+struct children_count kube_children_count(const struct child_results *results)
+{
+    struct children_count count = { 0 };
+
+    for (uint32_t i = 0; i < results->count; i++) {
+        enum child_outcome outcome = results->items[i].outcome;
+
+        count.desired += results->items[i].desired;
+        count.applied += outcome == CHILD_APPLIED;
+        count.missing += outcome == CHILD_KIND_MISSING;
+        count.failed += outcome == CHILD_NOT_OURS || outcome == CHILD_FAILED;
+    }
+    return count;
+}
+
+static struct str words_of(struct arena *arena, const struct child_result *result)
+{
+    switch (result->outcome) {
+    case CHILD_KIND_MISSING:
+        return STR("the API server has no such kind");
+    case CHILD_NOT_OURS:
+        return STR(
+            "an object of that name exists already and is not controlled by this one; rename "
+            "or delete one of the two");
+    case CHILD_FAILED:
+        return str_shown(arena, str_of(result->error.text), MESSAGE_ERROR_MAX);
+    case CHILD_APPLIED:
+    case CHILD_PRUNED:
+        break;
+    }
+    return STR("");
+}
+
+/* What failed before what is missing: that needs somebody. */
+static const struct child_result *worst_of(const struct child_results *results)
+{
+    const struct child_result *worst = NULL;
+
+    for (uint32_t i = 0; i < results->count; i++) {
+        const struct child_result *result = &results->items[i];
+
+        if (result->outcome >= CHILD_NOT_OURS)
+            return result;
+        if (result->outcome == CHILD_KIND_MISSING && !worst)
+            worst = result;
+    }
+    return worst;
+}
+
+struct kube_condition kube_children_condition(struct arena *arena,
+                                              const struct child_results *results,
+                                              int64_t generation)
+{
+    struct children_count count = kube_children_count(results);
+    const struct child_result *worst = worst_of(results);
+    struct strbuf message = strbuf_new(arena, 128);
+
+    strbuf_fmt(&message, "%u of %u objects applied", count.applied, count.desired);
+    if (worst)
+        strbuf_fmt(&message, "; %.*s %.*s: %.*s", STR_ARG(worst->kind), STR_ARG(worst->name),
+                   STR_ARG(words_of(arena, worst)));
+    return (struct kube_condition){
+        .type = STR("Applied"),
+        .status = count.failed ? CONDITION_FALSE : CONDITION_TRUE,
+        .reason = kube_child_reason_name(count.failed    ? CHILD_REASON_APPLY_FAILED
+                                         : count.missing ? CHILD_REASON_KIND_MISSING
+                                                         : CHILD_REASON_APPLIED),
+        .message = strbuf_str(&message),
+        .observed_generation = generation,
+    };
+}

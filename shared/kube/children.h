@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* children.h: the objects that another object, their owner, is made into: what is applied for each,
+ * whether that is necessary, and what became of all. Pure; runtime/children.h does it. */
+#ifndef HERD_KUBE_CHILDREN_H
+#define HERD_KUBE_CHILDREN_H
+
+#include "base/error.h"
+#include "kube/condition.h"
+#include "kube/resource.h"
+
+/* Reasons of the conditions Accepted and Applied, whose words are in child_reasons.def. */
+enum child_reason {
+#define CHILD_REASON(id, name, condition, sentence, remedy) CHILD_REASON_##id,
+#include "kube/child_reasons.def"
+#undef CHILD_REASON
+};
+struct str kube_child_reason_name(enum child_reason reason);
+
+struct kube_owner {
+    struct kube_resource resource;
+    struct str namespace_; /* "" where the kind has none */
+    struct str name;
+    struct str uid;
+};
+
+/* A child as it should be. */
+struct kube_child {
+    const struct kube_resource *resource;
+    struct str namespace_; /* "" = the owner's */
+    struct str name;
+    /* JSON: the fields that we manage, e.g. {"spec":{...}}, and no others; metadata may hold labels
+     * and annotations. */
+    struct str object;
+};
+LIST_DEFINE(kube_children, struct kube_child)
+
+/* The value of the label that names the owner: its name, or of a name that is too long for a label
+ * its beginning and a digest. */
+struct str kube_owner_label(struct arena *arena, struct str owner_name);
+
+/* The body of a server-side apply: the child with apiVersion, kind, name and namespace, `label` and
+ * a controlling ownerReference. -1: `object` is no JSON object, which is a bug of the render. */
+int kube_child_body(struct arena *arena, const struct kube_owner *owner, struct str label,
+                    const struct kube_child *child, struct str *ret_body, struct error *err);
+
+/* What a cache keeps of a child: who controls it, and a digest of all that a person could change:
+ * not of status, nor of what the API server counts by itself. */
+struct kept_child {
+    struct str owner_uid;
+    struct str owner_name;
+    struct str digest;
+};
+void kube_child_keep(struct json object, struct strbuf *kept);
+struct kept_child kube_child_kept(struct str kept);
+
+enum child_outcome {
+    CHILD_APPLIED,      /* it is as desired, whether or not that took a request */
+    CHILD_PRUNED,       /* it was not desired any more, and was deleted */
+    CHILD_KIND_MISSING, /* the API server has no such kind today */
+    CHILD_NOT_OURS,     /* an object of that name exists, and the owner does not control it */
+    CHILD_FAILED,       /* `error` says why; a conflict names the other field manager */
+};
+
+struct child_result {
+    struct str kind;
+    struct str name;
+    bool desired; /* false: it was to be pruned */
+    enum child_outcome outcome;
+    struct error error; /* of FAILED */
+};
+LIST_DEFINE(child_results, struct child_result)
+
+struct children_count {
+    uint32_t desired;
+    uint32_t applied;
+    uint32_t missing; /* of a kind that is missing */
+    uint32_t failed;
+};
+struct children_count kube_children_count(const struct child_results *results);
+
+/* The condition "Applied": True with reason Applied, or KindMissing if some are of a kind that the
+ * API server lacks; False with reason ApplyFailed and what failed first, and why. In the arena. */
+struct kube_condition kube_children_condition(struct arena *arena,
+                                              const struct child_results *results,
+                                              int64_t generation);
+
+#endif

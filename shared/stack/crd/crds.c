@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* crds.c: Herd's kinds, for their definitions. */
+#include "stack/crd/crd.h"
+
+#include "stack/gpu/inventory.h"
+#include "stack/model/scan_report.h"
+#include "stack/model/status.h"
+#include "stack/model/status_rows.h"
+#include "stack/policy/policy_status.h"
+
+/* runtime/kind.c writes it, and nothing reads it back. */
+STATUS_TABLE(kind_status, char, "What became of it; written by its controller only.")
+STATUS_UNUSED(kind_status, "observedGeneration", COUNT64, NONE,
+              "The metadata.generation that this status is about.")
+STATUS_UNUSED(kind_status, "children", COUNTS, NONE,
+              "How many objects are desired, and how many are applied.")
+STATUS_UNUSED(kind_status, "conditions", CONDITIONS, FIELDS(condition),
+              "Accepted: whether the spec is valid. Applied: whether all objects are as desired.")
+STATUS_END(kind_status)
+
+static const struct crd_column stack_columns[] = {
+    { "Phase", "string", ".status.phase", "Pending, Deploying, Deployed, Failed or Deleting", 0 },
+    { "Clusters", "integer", ".status.clusters", "How many clusters the Stack goes to", 0 },
+    { "Charts", "integer", ".status.charts", "How many charts the Stack has", 0 },
+    { "Age", "date", ".metadata.creationTimestamp", "", 0 },
+    { "Ready", "string", ".status.ready", "Releases deployed, of all that are wanted", 1 },
+    { "Scan", "string", ".status.security.scanStatus", "State of NeuVector's scan", 1 },
+    { "Message", "string", ".status.message", "Why it is in that phase", 1 },
+    { 0 },
+};
+
+static const struct crd_column policy_columns[] = {
+    { "Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status",
+      "Whether the policy is valid and applied", 0 },
+    { "Action", "string", ".spec.action", "Deny, Warn or Audit", 0 },
+    { "Stacks", "integer", ".status.matchingStacks", "Stacks that the policy applies to", 0 },
+    { "Violating", "integer", ".status.violatingStacks", "Stacks that violate a rule of it", 0 },
+    { "Age", "date", ".metadata.creationTimestamp", "", 0 },
+    { "Message", "string", ".status.conditions[?(@.type==\"Ready\")].message",
+      "What is wrong with the policy, if anything is", 1 },
+    { "Description", "string", ".spec.description", "Why the policy is there", 1 },
+    { 0 },
+};
+
+static const struct crd_column inventory_columns[] = {
+    { "Ready", "boolean", ".status.ready", "Whether Rancher calls the cluster ready", 0 },
+    { "Nodes", "integer", ".status.nodes", "How many nodes the cluster has", 0 },
+    { "GPUs", "integer", ".status.gpus", "GPUs, and parts of GPUs, that the nodes offer", 0 },
+    { "Reserved", "integer", ".status.reservedGPUs", "What of them Stacks ask for", 0 },
+    { "Age", "date", ".metadata.creationTimestamp", "", 0 },
+    { "Cluster", "string", ".status.displayName", "The cluster's name in Rancher", 1 },
+    { "Observed", "string", ".status.conditions[?(@.type==\"Observed\")].reason",
+      "Whether the nodes were read, or why not", 1 },
+    { 0 },
+};
+
+static const struct crd_column scan_report_columns[] = {
+    { "Critical", "integer", ".report.summary.critical", "Critical vulnerabilities", 0 },
+    { "High", "integer", ".report.summary.high", "High vulnerabilities", 0 },
+    { "Images", "integer", ".report.summary.images", "Images that the Stack runs", 0 },
+    { "Age", "date", ".metadata.creationTimestamp", "", 0 },
+    { "Medium", "integer", ".report.summary.medium", "Medium vulnerabilities", 1 },
+    { "Scanned", "integer", ".report.summary.scannedImages", "Images that have been scanned", 1 },
+    { "Omitted", "integer", ".report.summary.omittedFindings",
+      "Vulnerabilities that are counted and not listed", 1 },
+    { 0 },
+};
+
+const struct crd crds[] = {
+    {
+        .group = STACK_GROUP,
+        .version = STACK_VERSION,
+        .kind = "Stack",
+        .plural = "stacks",
+        .singular = "stack",
+        .short_names = "stk",
+        .namespaced = true,
+        .made_from = "shared/stack/model/fields.def and status_fields.def",
+        .help = "A Stack: Helm charts, their order and values, and the clusters they go to.",
+        .spec = &fields_of_stack_spec,
+        .status = &fields_of_stack_status,
+        .status_default = STACK_STATUS_DEFAULT,
+        .columns = stack_columns,
+    },
+    {
+        .group = STACK_GROUP,
+        .version = STACK_VERSION,
+        .kind = "StackPolicy",
+        .plural = "stackpolicies",
+        .singular = "stackpolicy",
+        .short_names = "stkpol",
+        .namespaced = false,
+        .made_from = "shared/stack/model/policy_fields.def and policy_status_fields.def",
+        .help = "A StackPolicy: what a platform team asks of Stacks beyond what Herd itself does.",
+        .spec = &fields_of_policy_spec,
+        .status = &fields_of_policy_status,
+        .columns = policy_columns,
+    },
+    {
+        .group = STACK_GROUP,
+        .version = STACK_VERSION,
+        .kind = "ClusterInventory",
+        .plural = "clusterinventories",
+        .singular = "clusterinventory",
+        .short_names = "clinv",
+        .namespaced = false,
+        .made_from = "shared/stack/model/inventory_fields.def",
+        .help = "A ClusterInventory: the GPUs of a cluster, and the Stacks that they are reserved "
+                "for; its name is Rancher's id of the cluster.",
+        .status = &fields_of_inventory,
+        .columns = inventory_columns,
+    },
+    {
+        .group = STACK_GROUP,
+        .version = STACK_VERSION,
+        .kind = "StackScanReport",
+        .plural = "stackscanreports",
+        .singular = "stackscanreport",
+        .short_names = "ssr",
+        .namespaced = true,
+        .made_from = "shared/stack/model/scan_report_fields.def",
+        .help = "A StackScanReport: the vulnerabilities that NeuVector found in the images of the "
+                "Stack with the same name; herd-controller writes it, and it goes with its Stack.",
+        .report = &fields_of_scan_report,
+        .columns = scan_report_columns,
+    },
+    { 0 },
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* finding_severities.h: from all that was found to what is reported. Internal to stack/. */
+#ifndef HERD_STACK_FINDING_SEVERITIES_H
+#define HERD_STACK_FINDING_SEVERITIES_H
+
+#include "stack/model/facts.h"
+#include "stack/model/rules.h"
+#include "stack/model/verdict.h"
+
+/* Everything that the areas find, with each rule's own severity, and where the Stack goes. */
+const struct resolved_targets *stack_find(const struct stack *stack, const struct facts *facts,
+                                          struct problems *problems);
+
+/* Rules that are off go, the others get the severity that is configured. */
+void findings_set_severities(struct problems *problems, const struct rule_severities *severities);
+
+/* Give findings the configured severities, let those that `old` had as well only warn, and sort.
+ * `old` NULL: nothing was there before. `old_problems` are all findings of `old`. */
+void findings_apply_severities(const struct stack *stack, const struct stack *old,
+                               const struct problems *old_problems,
+                               const struct rule_severities *severities, struct problems *problems);
+
+/* What was found beside the Stack itself, as one with the rest. Nothing excuses it. */
+void verdict_add(struct arena *arena, struct problems *found,
+                 const struct rule_severities *severities, struct verdict *verdict);
+
+#endif

@@ -1,2 +1,0 @@
-# In the chart, the configurations go last.
-s/pre-delete$/post-delete/

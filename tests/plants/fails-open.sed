@@ -1,1 +1,0 @@
-s/^    failurePolicy: Fail$/    failurePolicy: Ignore/

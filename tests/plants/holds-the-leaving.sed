@@ -1,1 +1,0 @@
-/^      - name: not-being-deleted$/,/expression:/d

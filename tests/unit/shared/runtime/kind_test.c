@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kind_test.c: one object of a kind on a scripted API server: what is applied, and what its status says. */
+#include "support/rows.h"
+#include "support/scripted_api.h"
+#include "support/loopback.h"
+
+#include "runtime/kind.h"
+
+#define WIDGET(generation, word, status) \
+    "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"uid\":\"u-1\",\"resourceVersion\":\"5\",\"generation\":" generation "}," \
+    "\"spec\":{\"word\":\"" word "\"}" status "}"
+#define LIST(kind, items) "{\"kind\":\"" kind "List\",\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[" items "]}"
+#define CHILD "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"uid\":\"u-2\",\"resourceVersion\":\"11\"}}"
+#define WRITTEN "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"resourceVersion\":\"5\"}}"
+
+static const struct kube_resource kinds[] = { KUBE_RESOURCE_INIT("", "v1", "configmaps", "ConfigMap", true) };
+
+static void render(struct arena *arena, struct json object, struct kube_children *children, struct problems *problems)
+{
+    struct str word = json_str(json_walk(object, "spec", "word", NULL));
+
+    if (str_eq(word, STR("bad")))
+        problems_add(problems, (struct problem){ .field = STR("spec.word"), .message = STR("Invalid value: \"bad\""),
+                                                 .remedy = STR("say good"), .severity = SEVERITY_DENY });
+    kube_children_push(children, (struct kube_child){ &kinds[0], STR(""), STR("a"),
+        str_fmt(arena, "{\"data\":{\"word\":\"%.*s\"}}", STR_ARG(word)) });
+}
+
+static const struct kube_kind widgets = {
+    .resource = KUBE_RESOURCE_INIT("x.io", "v1", "widgets", "Widget", true), .children = kinds, .child_count = 1,
+    .label = "x.io/w", .field_manager = "tester", .render = render };
+
+struct fixture {
+    struct arena *arena;
+    struct loop *loop;
+    struct log *log;
+    struct scripted_api *api;
+    struct kube_client *client;
+    void *reconciler;
+};
+
+static void set_up(struct fixture *f, const char *widget)
+{
+    *f = (struct fixture){ .arena = arena_create(0), .loop = loop_create(), .api = scripted_api_create(),
+                           .log = log_create(2, LOG_ERROR, LOG_TEXT, system_clock(), "test") };
+    scripted_api_say(f->api, "GET", "/widgets?", 200, widget);
+    scripted_api_say(f->api, "GET", "/configmaps?", 200, LIST("ConfigMap", ""));
+    scripted_api_say(f->api, "GET", "/configmaps/a", 404, "{\"kind\":\"Status\",\"reason\":\"NotFound\",\"code\":404}");
+    scripted_api_say(f->api, "PATCH", "/widgets/a/status", 200, WRITTEN);
+    scripted_api_say_watch(f->api, "", false);
+    f->client = scripted_api_client(f->api, (struct kube_client_options){ .loop = f->loop });
+    f->reconciler = kind_reconciler_create(&(struct kind_options){
+        .kind = &widgets, .loop = f->loop, .client = f->client, .log = f->log });
+    kind_reconciler_pause(f->reconciler, false);
+}
+
+static void tear_down(struct fixture *f)
+{
+    kind_reconciler_free(f->reconciler);
+    kube_client_free(f->client);
+    scripted_api_free(f->api);
+    log_free(f->log);
+    loop_free(f->loop);
+    arena_free(f->arena);
+}
+
+/* The next status says all of these. */
+static void expect_status(struct fixture *f, const char *row, uint32_t count, const char *const *pieces)
+{
+    struct str sent;
+
+    scripted_api_run_until(f->api, f->loop, "PATCH", "/widgets/a/status", count);
+    sent = scripted_api_last(f->api, f->arena, "PATCH", "/widgets/a/status");
+    for (; *pieces; pieces++)
+        rows_expect(row, str_find(sent, str_of(*pieces), 0) >= 0, *pieces);
+}
+
+static void a_valid_object_has_its_children_and_a_status(void **state)
+{
+    static const char *const want[] = { "\"observedGeneration\":3", "\"children\":{\"desired\":1,\"applied\":1}",
+        "\"type\":\"Accepted\",\"status\":\"True\"", "\"type\":\"Applied\",\"status\":\"True\"", NULL };
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("Widget", WIDGET("3", "good", "")));
+    scripted_api_say(f.api, "PATCH", "/configmaps/a", 201, CHILD);
+    expect_status(&f, "applied", 1, want);
+    rows_expect("what was rendered", str_find(scripted_api_last(f.api, f.arena, "PATCH", "/configmaps/a"),
+                STR("\"data\":{\"word\":\"good\"}"), 0) >= 0, "is what was sent");
+    tear_down(&f);
+}
+
+static void an_invalid_object_keeps_the_children_that_it_has(void **state)
+{
+    static const char *const want[] = { "\"observedGeneration\":4", "\"children\":{\"desired\":2,\"applied\":1}",
+        "\"type\":\"Accepted\",\"status\":\"False\"", "spec.word: Invalid value: \\\"bad\\\"; say good", NULL };
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("Widget", WIDGET("4", "bad", ",\"status\":{\"children\":{\"desired\":2,\"applied\":1}}")));
+    expect_status(&f, "rejected", 1, want);
+    rows_expect_int("nothing is applied", scripted_api_count(f.api, "PATCH", "/configmaps/a"), 0);
+    tear_down(&f);
+}
+
+static void a_failure_is_told_and_tried_again(void **state)
+{
+    static const char *const failed[] = { "\"type\":\"Applied\",\"status\":\"False\"", "no room (HTTP 500)", NULL };
+    static const char *const well[] = { "\"type\":\"Applied\",\"status\":\"True\"", NULL };
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("Widget", WIDGET("1", "good", "")));
+    scripted_api_say(f.api, "PATCH", "/configmaps/a", 500,
+                     "{\"kind\":\"Status\",\"reason\":\"InternalError\",\"message\":\"no room\",\"code\":500}");
+    scripted_api_say(f.api, "PATCH", "/configmaps/a", 201, CHILD);
+    scripted_api_say_watch(f.api, "", false);
+    expect_status(&f, "told", 1, failed);
+    scripted_api_run_until(f.api, f.loop, "PATCH", "/configmaps/a", 2);
+    expect_status(&f, "applied in the end", 2, well);
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_valid_object_has_its_children_and_a_status),
+        cmocka_unit_test(an_invalid_object_keeps_the_children_that_it_has),
+        cmocka_unit_test(a_failure_is_told_and_tried_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
