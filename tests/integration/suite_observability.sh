@@ -12,32 +12,11 @@ clusters:
 YAML
 lab_flags+=(--simulation "$state/clusters.yaml")
 start_product
+. tests/integration/monitoring.sh
 
-# stack NAME TARGETS [CHART]: a web server, and another chart. It asks as often as it may.
-stack() {
-  cat >"$state/$1.yaml" <<YAML
-apiVersion: herd.suse.com/v1
-kind: Stack
-metadata: {name: $1, namespace: default}
-spec:
-  observability: enabled
-  observabilityProfile: {scrapeInterval: 1s}
-  targets: $2
-  charts:
-  - {name: web, repo: https://charts.lab.example.org, version: 1.2.2, releaseName: $1-web, namespace: shop}
-  ${3:-}
-YAML
-  user k apply -f "$state/$1.yaml"
-}
 # A model on two GPUs.
 model='- {name: model, chart: ollama, repo: https://otwld.github.io/ollama-helm, version: 0.60.0, releaseName: shop-model, namespace: shop,
     values: {inline: {resources: {limits: {nvidia.com/gpu: 2}}}}}'
-seen() { field "stack/$1" "{.status.observability.$2}"; }
-seen_is() { field_is "stack/$1" "{.status.observability.$2}" "$3"; }
-of() { printf '{range .status.deployments[?(@.chartName=="%s")]}{.clusterId}={.%s} {end}' "$1" "$2"; }
-each_is() { field_is "stack/$1" "$(of "$2" "$3")" "$4"; }
-condition() { field "stack/$1" '{.status.conditions[?(@.type=="ObservabilityConfigured")].'"$2}"; }
-condition_is() { [ "$(condition "$1" status)/$(condition "$1" reason)" = "$2" ] || { condition "$1" status; condition "$1" reason; condition "$1" message; return 1; }; }
 fault() { ok lab_k create configmap herd-lab-faults --from-literal=a="$1"; }
 no_fault() { ok lab_k delete configmap herd-lab-faults; }
 # busy CLUSTER PERCENT: the GPUs of the model there.
@@ -58,8 +37,6 @@ ok each_is shop model gpuUtilization 'c-m-a=75% c-m-b=75% '
 ok each_is shop web gpuUtilization 'c-m-a= c-m-b= '
 
 row "each release has alert rules, which belong to its App, and Prometheus says how many of them it has loaded"
-rule() { down "$1" -n shop get prometheusrule "$2" -o "jsonpath=$3"; }
-gone() { ! out=$(down "$@" 2>&1) && says NotFound; }
 eventually seen_is shop alertsConfigured 32
 user down c-m-a -n shop get prometheusrules -l app.kubernetes.io/managed-by=Herd
 is "$(rule c-m-a herd-shop-web '{.metadata.ownerReferences[0].uid}')" "$(down c-m-a -n shop get app shop-web -o 'jsonpath={.metadata.uid}')"
@@ -73,7 +50,6 @@ eventually seen_is shop alertsConfigured 16
 eventually seen_is shop alertsConfigured 32
 
 row "dashboards are where Grafana's sidecar looks"
-dashboard() { down "$1" -n cattle-dashboards get configmap "herd-dashboard-$2" -o "jsonpath=$3"; }
 eventually seen_is shop dashboardsAvailable 1
 is "$(dashboard c-m-a ai-workloads '{.metadata.labels.grafana_dashboard}')" 1
 dashboard c-m-a ai-workloads '{.data.herd-ai-workloads\.json}' | grep -q '"uid": "ai-workloads"' || wrong "no such dashboard"
@@ -188,97 +164,6 @@ ok down c-m-bare -n suse-observability-agent patch deployment suse-observability
   --type=merge -p '{"status":{"availableReplicas":1}}'
 eventually condition_is bare True/SUSEObservabilityActive
 is "$(seen bare suseObservabilityEnabled)/$(seen bare backend)/$(seen bare metricsCollected)" true/SUSEObservability/
-
-row "a Stack that leaves a cluster leaves nothing there, while another Stack keeps Herd on it"
-stack stays '{clusterIds: [c-m-b]}'
-user k patch stack stays --type=merge -p '{"spec":{"observabilityProfile":{"dashboards":[]}}}'
-eventually each_is stays web observabilityMetrics 'c-m-b=Active '
-user k patch stack shop --type=merge -p '{"spec":{"targets":{"selector":null,"clusterIds":["c-m-a"]}}}'
-eventually each_is shop web observabilityMetrics 'c-m-a=Active '
-eventually gone c-m-b -n cattle-dashboards get configmap herd-dashboard-herd-gpu
-eventually gone c-m-b -n shop get prometheusrule herd-shop-web
-ok rule c-m-b herd-stays-web '{.metadata.name}'
-ok dashboard c-m-a herd-gpu '{.metadata.name}'
-
-row "and so does the last one that goes, of which nothing keeps Herd there"
-user k patch stack stays --type=merge -p '{"spec":{"targets":{"clusterIds":["c-m-a"]},"observabilityProfile":{"dashboards":["ai-workloads"]}}}'
-eventually each_is stays web observabilityMetrics 'c-m-a=Active '
-eventually dashboard c-m-a ai-workloads '{.metadata.name}'
-user k patch stack stays --type=merge -p '{"spec":{"targets":{"clusterIds":["c-m-b"]}}}'
-eventually each_is stays web observabilityMetrics 'c-m-b=Active '
-eventually dashboard c-m-b ai-workloads '{.metadata.name}'
-user k patch stack stays --type=merge -p '{"spec":{"targets":{"clusterIds":["c-m-a"]}}}'
-eventually gone c-m-b -n cattle-dashboards get configmap herd-dashboard-ai-workloads
-eventually gone c-m-b -n shop get prometheusrule herd-stays-web
-ok k delete stack stays --timeout="${deadline_s}s"
-user k patch stack shop --type=merge -p '{"spec":{"targets":{"clusterIds":null,"selector":{"matchLabels":{"env":"lab"}}}}}'
-eventually each_is shop web observabilityMetrics 'c-m-a=Active c-m-b=Active '
-
-row "of a release that nothing scrapes, and that does not say where its metrics are, it is unknown"
-prometheus() { down c-m-b -n cattle-monitoring-system "$@"; }
-ok prometheus annotate prometheus rancher-monitoring-prometheus lab.herd.suse.com/scrape=monitors
-stack quiet '{clusterIds: [c-m-b]}'
-eventually condition_is quiet Unknown/NoMetricsEndpoint
-condition quiet message | grep -q '^web on c-m-b: no Service and no pod of it has a port named metrics' || wrong "$(condition quiet message)"
-ok each_is quiet web observabilityMetrics 'c-m-b=Unknown '
-is "$(seen quiet metricsCollected)" ""
-
-row "once a Service of it has a port for metrics, Herd makes a ServiceMonitor, and its pods are scraped"
-monitor() { down c-m-b -n shop get servicemonitor herd-quiet-web -o "jsonpath=$1"; }
-cat >"$state/service.yaml" <<'YAML'
-apiVersion: v1
-kind: Service
-metadata: {name: quiet-web, namespace: shop}
-spec:
-  selector: {app.kubernetes.io/instance: quiet-web}
-  ports: [{name: metrics, port: 9090}]
-YAML
-ok down c-m-b apply -f "$state/service.yaml"
-eventually condition_is quiet True/PrometheusActive
-ok each_is quiet web observabilityMetrics 'c-m-b=Active '
-user down c-m-b -n shop get servicemonitors,podmonitors
-is "$(monitor '{.metadata.ownerReferences[0].kind}/{.metadata.ownerReferences[0].uid}')" \
-  "App/$(down c-m-b -n shop get app quiet-web -o 'jsonpath={.metadata.uid}')"
-is "$(monitor '{.metadata.labels.app\.kubernetes\.io/managed-by}/{.metadata.annotations.herd\.suse\.com/stack}')" Herd/default/quiet
-
-row "a monitor that somebody deletes comes back, and goes where another one has the pods scraped"
-ok down c-m-b -n shop delete servicemonitor herd-quiet-web
-eventually monitor '{.metadata.name}'
-cat >"$state/own.yaml" <<'YAML'
-apiVersion: monitoring.coreos.com/v1
-kind: ServiceMonitor
-metadata: {name: by-hand, namespace: shop}
-spec: {selector: {}, endpoints: [{port: metrics}]}
-YAML
-ok down c-m-b create -f "$state/own.yaml"
-eventually gone c-m-b -n shop get servicemonitor herd-quiet-web
-ok condition_is quiet True/PrometheusActive
-ok down c-m-b -n shop delete servicemonitor by-hand
-eventually monitor '{.metadata.name}'
-
-row "a monitor and rules get the labels that Prometheus selects by, and where they cannot, the condition says what to do"
-ok prometheus patch prometheus rancher-monitoring-prometheus --type=merge \
-  -p '{"spec":{"serviceMonitorSelector":{"matchLabels":{"release":"p"}},"ruleSelector":{"matchLabels":{"release":"p"}}}}'
-is_of_p() { [ "$(monitor '{.metadata.labels.release}')$(rule c-m-b herd-quiet-web '{.metadata.labels.release}')" = pp ]; }
-eventually is_of_p
-ok prometheus patch prometheus rancher-monitoring-prometheus --type=merge -p '{"spec":{"ruleNamespaceSelector":{"matchLabels":{"team":"ml"}}}}'
-eventually condition_is quiet False/RulesNotSelected
-is "$(condition quiet message)" "cluster c-m-b: Prometheus cattle-monitoring-system/rancher-monitoring-prometheus does not select \
-PrometheusRule shop/herd-quiet-web: its spec.ruleNamespaceSelector leaves namespace shop out; label that so that it meets team=ml"
-ok down c-m-b label namespace shop team=ml
-eventually condition_is quiet True/PrometheusActive
-ok prometheus patch prometheus rancher-monitoring-prometheus --type=merge -p '{"spec":{"serviceMonitorSelector":null}}'
-eventually condition_is quiet False/MonitorsNotSelected
-condition quiet message | grep -q 'its spec.serviceMonitorSelector is not set; set it to {} to select all$' || wrong "$(condition quiet message)"
-ok prometheus patch prometheus rancher-monitoring-prometheus --type=merge -p '{"spec":{"serviceMonitorSelector":{},"ruleSelector":{}}}'
-eventually condition_is quiet True/PrometheusActive
-
-row "monitors and rules go when a Stack wants no observability any more"
-user k patch stack quiet --type=merge -p '{"spec":{"observability":"disabled"}}'
-eventually gone c-m-b -n shop get servicemonitor herd-quiet-web
-eventually gone c-m-b -n shop get prometheusrule herd-quiet-web
-ok k delete stack quiet --timeout="${deadline_s}s"
-ok prometheus annotate prometheus rancher-monitoring-prometheus lab.herd.suse.com/scrape-
 
 row "a Stack that wants no observability says nothing of it"
 user k patch stack shop --type=merge -p '{"spec":{"observability":"disabled"}}'
