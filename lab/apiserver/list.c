@@ -160,6 +160,19 @@ static struct str list_meta(struct http_request_of_api *h, const struct list_que
     return strbuf_str(&out);
 }
 
+/* In a list, Kubernetes leaves apiVersion and kind out of the objects of built-in kinds. A stored
+ * object begins with them, see object_split. */
+static struct str item_of(struct request *rq, struct str object)
+{
+    struct str type = str_fmt(rq->arena, "{\"apiVersion\":\"%.*s\",\"kind\":\"%.*s\",",
+                              STR_ARG(kind_api_version(rq->arena, rq->kind)),
+                              STR_ARG(rq->kind->kind));
+
+    if (kind_has(rq->kind, KIND_CUSTOM) || !str_starts(object, type))
+        return object;
+    return str_fmt(rq->arena, "{%.*s", STR_ARG(str_slice(object, type.len, object.len)));
+}
+
 static void write_items(struct http_request_of_api *h, const struct store_rows *rows,
                         struct str meta, struct json_writer *w)
 {
@@ -182,7 +195,7 @@ static void write_items(struct http_request_of_api *h, const struct store_rows *
         struct error err;
 
         if (h->output != OUTPUT_METADATA)
-            json_put_raw(w, object);
+            json_put_raw(w, item_of(rq, object));
         else if (json_read(rq->arena, object, &json_limits_default, &view, &err) == 0)
             partial_metadata(view, w);
     }

@@ -89,6 +89,34 @@ static void drop_object(struct informer *informer, struct str key)
         tell_change(informer, before, NULL);
 }
 
+/* With apiVersion and kind, which the items of a list of a built-in kind lack (Kubernetes leaves
+ * TypeMeta out there). Anything else is left as it is. */
+static struct json whole_object(const struct informer *informer, struct arena *arena,
+                                struct json item)
+{
+    const struct kube_resource *resource = &informer->options.resource;
+    struct json_limits limits = json_limits_default;
+    struct strbuf text = strbuf_new(arena, 0);
+    struct json_writer w = json_writer(&text);
+    struct error ignored;
+    struct json whole;
+
+    if (json_is(json_get(item, STR("kind")), JSON_STRING) || !json_is(item, JSON_OBJECT))
+        return item;
+    json_open_object(&w);
+    json_field_str(&w, "apiVersion", kube_api_version(arena, resource));
+    json_field_str(&w, "kind", resource->kind);
+    for (struct json_iter it = json_iter(item); json_next(&it);) {
+        json_put_key(&w, it.key);
+        json_put_raw(&w, json_raw(it.value));
+    }
+    json_close_object(&w);
+    limits.bytes_max = LIMIT_ANSWER_BODY;
+    limits.nodes_max = 10 * LIMIT_JSON_NODES;
+    limits.string_max = LIMIT_WATCH_LINE;
+    return kube_json_read(arena, strbuf_str(&text), &limits, &whole, &ignored) < 0 ? item : whole;
+}
+
 /* An object as the server has it now. Another uid under the same name is another object. */
 static void put_object(struct informer *informer, struct arena *arena, struct json json,
                        bool from_list)
@@ -109,9 +137,10 @@ static void put_object(struct informer *informer, struct arena *arena, struct js
         kube_cache_mark(informer->cache, key);
         return;
     }
+    json = whole_object(informer, arena, json);
     wanted = informer->options.keep
                  ? informer->options.keep(informer->options.context, json, &kept)
-                 : informer_keep_default(&informer->options.resource, json, &kept);
+                 : informer_keep_default(json, &kept);
     if (!wanted || (held && !str_eq(kube_object_uid(held), meta.uid)))
         drop_object(informer, key);
     if (!wanted)

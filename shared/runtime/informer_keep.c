@@ -38,16 +38,11 @@ static void put_metadata(struct json_writer *w, struct json metadata)
     json_close_object(w);
 }
 
-bool informer_keep_default(const struct kube_resource *resource, struct json object,
-                           struct strbuf *kept)
+bool informer_keep_default(struct json object, struct strbuf *kept)
 {
     struct json_writer w = json_writer(kept);
 
     json_open_object(&w);
-    if (!json_is(json_get(object, STR("apiVersion")), JSON_STRING))
-        json_field_str(&w, "apiVersion", kube_api_version(kept->arena, resource));
-    if (!json_is(json_get(object, STR("kind")), JSON_STRING))
-        json_field_str(&w, "kind", resource->kind);
     for (struct json_iter it = json_iter(object); json_next(&it);) {
         if (str_eq(it.key, STR("metadata")) && json_is(it.value, JSON_OBJECT))
             put_metadata(&w, it.value);

@@ -330,6 +330,32 @@ static void an_object_of_no_interest_is_absent(void **state)
     (void)state;
 }
 
+static bool keep_kind(void *context, struct json object, struct strbuf *kept)
+{
+    (void)context;
+    strbuf_fmt(kept, "%.*s %.*s", STR_ARG(json_str(json_get(object, STR("apiVersion")))),
+               STR_ARG(json_str(json_get(object, STR("kind")))));
+    return true;
+}
+
+/* Kubernetes leaves them out of the items of a list of a built-in kind. */
+static void an_item_of_a_list_says_its_kind(void **state)
+{
+    struct fixture f;
+
+    set_up(&f);
+    scripted_api_say(f.api, "GET", list_url, 200, LIST("7", "", ITEM("a", "1", "u1") ",{}"));
+    scripted_api_say_watch(f.api, "", false);
+    f.informer = informer_create(&(struct informer_options){
+        .client = f.client, .resource = things, .keep = keep_kind, .on_change = on_change,
+        .on_synced = on_synced, .context = &f, .page_limit = 2 });
+    wait_for(&f, "synced ");
+    rows_expect_str("what is kept", kube_object_kept(kube_cache_get(informer_cache(f.informer), STR("n/a"))),
+                    STR("x.io/v1 Thing"));
+    tear_down(&f);
+    (void)state;
+}
+
 static void one_odd_object_does_not_blind_it(void **state)
 {
     struct fixture f;
@@ -375,6 +401,7 @@ int main(void)
         cmocka_unit_test(a_probe_that_a_proxy_rejects_ends_the_watch),
         cmocka_unit_test(tells_when_it_last_heard_from_the_server),
         cmocka_unit_test(an_object_of_no_interest_is_absent),
+        cmocka_unit_test(an_item_of_a_list_says_its_kind),
         cmocka_unit_test(one_odd_object_does_not_blind_it),
         cmocka_unit_test(may_be_freed_at_any_moment),
     };
