@@ -393,6 +393,10 @@ func validateRollout(spec *stackv1.StackSpec, at *field.Path) (faults field.Erro
 		faults = append(faults, dns(wave.Name, validation.IsDNS1123Label, one.Child("name"))...)
 		faults = append(faults, duration(wave.Pause, 0, 168*time.Hour, one.Child("pause"))...)
 		faults = append(faults, word(wave.Approval, one.Child("approval"), "Automatic", "Manual")...)
+		faults = append(faults, word(wave.Scans, one.Child("scans"), "Ignored", "Required")...)
+		if wave.Scans == "Required" && spec.Security != "enabled" {
+			faults = append(faults, field.Invalid(one.Child("scans"), wave.Scans, "requires spec.security to be enabled"))
+		}
 		if seen[wave.Name] {
 			faults = append(faults, field.Duplicate(one.Child("name"), wave.Name))
 		}

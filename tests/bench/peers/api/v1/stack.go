@@ -137,6 +137,7 @@ type Wave struct {
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 	Pause    string                `json:"pause,omitempty"`
 	Approval string                `json:"approval,omitempty"`
+	Scans    string                `json:"scans,omitempty"`
 }
 
 type Retry struct {
