@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# build.sh FOLDER TOOL...: put the programs of a real control plane into FOLDER, as links.
+# build.sh FOLDER TOOL...|all: put the programs of a real control plane into FOLDER, as links.
 #
 # Each TOOL is a row of the table below. Its program comes from
 #   1. the folder KUBEBUILDER_ASSETS, where it is one of etcd, kube-apiserver, kubectl
@@ -23,8 +23,6 @@ kube-apiserver k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-apiserver $kubernete
 kube-controller-manager k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-controller-manager $kubernetes_flags
 kube-scheduler k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-scheduler $kubernetes_flags
 kubectl k8s.io/kubernetes k8s.io/kubernetes/cmd/kubectl $kubernetes_flags -X k8s.io/client-go/pkg/version.gitVersion=VERSION
-kubelet k8s.io/kubernetes k8s.io/kubernetes/cmd/kubelet $kubernetes_flags
-kube-proxy k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-proxy $kubernetes_flags
 helm helm.sh/helm/v3 helm.sh/helm/v3/cmd/helm -X helm.sh/helm/v3/internal/version.version=VERSION
 kwok sigs.k8s.io/kwok sigs.k8s.io/kwok/cmd/kwok
 cert-manager github.com/cert-manager/cert-manager ./cert-manager -X github.com/cert-manager/cert-manager/pkg/util.AppVersion=VERSION
@@ -40,6 +38,8 @@ otelcol go.opentelemetry.io/collector/otelcol .
 health github.com/yuin/gopher-lua .
 cel k8s.io/kubernetes ./cel
 peer sigs.k8s.io/controller-runtime .
+kubelet k8s.io/kubernetes k8s.io/kubernetes/cmd/kubelet $kubernetes_flags
+kube-proxy k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-proxy $kubernetes_flags
 EOF
 }
 
@@ -171,6 +171,10 @@ folder=$1
 shift
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
+if [ "$*" = all ]; then
+  mapfile -t every < <(table | cut -d ' ' -f 1)
+  set -- "${every[@]}"
+fi
 count=$# number=0
 for tool in "$@"; do
   number=$((number + 1))
