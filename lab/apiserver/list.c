@@ -164,9 +164,9 @@ static struct str list_meta(struct http_request_of_api *h, const struct list_que
  * object begins with them, see object_split. */
 static struct str item_of(struct request *rq, struct str object)
 {
-    struct str type = str_fmt(rq->arena, "{\"apiVersion\":\"%.*s\",\"kind\":\"%.*s\",",
-                              STR_ARG(kind_api_version(rq->arena, rq->kind)),
-                              STR_ARG(rq->kind->kind));
+    struct str type =
+        str_fmt(rq->arena, "{\"apiVersion\":\"%.*s\",\"kind\":\"%.*s\",",
+                STR_ARG(kind_api_version(rq->arena, rq->kind)), STR_ARG(rq->kind->kind));
 
     if (kind_has(rq->kind, KIND_CUSTOM) || !str_starts(object, type))
         return object;

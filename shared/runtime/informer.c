@@ -138,9 +138,8 @@ static void put_object(struct informer *informer, struct arena *arena, struct js
         return;
     }
     json = whole_object(informer, arena, json);
-    wanted = informer->options.keep
-                 ? informer->options.keep(informer->options.context, json, &kept)
-                 : informer_keep_default(json, &kept);
+    wanted = informer->options.keep ? informer->options.keep(informer->options.context, json, &kept)
+                                    : informer_keep_default(json, &kept);
     if (!wanted || (held && !str_eq(kube_object_uid(held), meta.uid)))
         drop_object(informer, key);
     if (!wanted)
