@@ -22,8 +22,8 @@ struct informer_options {
     struct str field_selector;
     uint64_t seed; /* of jitter */
     /* What to keep of `object`, which says its apiVersion and kind whichever way it came: put it
-     * into `kept`; false = this object is of no interest (it is treated as absent). NULL keeps the object without managedFields and the last-applied
-     * annotation. */
+     * into `kept`; false = this object is of no interest (it is treated as absent). NULL keeps the
+     * object without managedFields and the last-applied annotation. */
     bool (*keep)(void *context, struct json object, struct strbuf *kept);
     /* One of both is NULL on added and deleted. Also for each object that a
      * relist found changed. */
