@@ -260,6 +260,40 @@ static int read_certificates(struct arena *arena, const struct flag_values *flag
     return 0;
 }
 
+/* A typo must not leave a kind unattended: what is no kind is rejected. */
+static int read_kinds(const struct flag_value *flag, bool *kinds, struct error *err)
+{
+    static const struct str names[WORKLOAD_KIND_COUNT] = {
+#define WORKLOAD_KIND(name, kind, check) STR_INIT(#name),
+#include "controller/reconcilers/workload/kinds.def"
+#undef WORKLOAD_KIND
+    };
+    struct str rest = flag->text;
+    struct str name;
+    bool stack = false;
+
+    while (rest.len && str_split(&rest, ',', &name)) {
+        int which = 0;
+
+        name = str_trim(name);
+        stack |= str_eq(name, STR("stack"));
+        while (which < WORKLOAD_KIND_COUNT && !str_eq(names[which], name))
+            which++;
+        if (which < WORKLOAD_KIND_COUNT)
+            kinds[which] = true;
+        else if (!str_eq(name, STR("stack")))
+            return error_set(err, ERROR_BAD_REQUEST,
+                             "%s: '%.*s' is no kind; write stack, and behind it abiinstance or "
+                             "application, with commas between them",
+                             flag->from, STR_ARG(name));
+    }
+    if (!stack)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "%s: it lacks stack, which is always reconciled; write stack,%.*s",
+                         flag->from, STR_ARG(flag->text));
+    return 0;
+}
+
 int options_read(struct arena *arena, const struct flag_values *flags, uint64_t seed,
                  struct options *ret_options, struct error *err)
 {
@@ -291,6 +325,8 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
     if (options.namespace_.len && kube_not_dns1123_label(options.namespace_))
         return error_set(err, ERROR_BAD_REQUEST, "--namespace: '%.*s': %s",
                          STR_ARG(options.namespace_), kube_not_dns1123_label(options.namespace_));
+    if (read_kinds(&flags->values[FLAG_KINDS], options.kinds, err) < 0)
+        return -1;
     if (address_parse(arena, text_of(flags, FLAG_METRICS_LISTEN), &options.listen_host,
                       &options.listen_port, err) < 0)
         return error_wrap(err, "%s", flags->values[FLAG_METRICS_LISTEN].from);

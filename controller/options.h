@@ -5,6 +5,7 @@
 #define HERD_CONTROLLER_OPTIONS_H
 
 #include "controller/reconcilers/serving_certificate/wire.h"
+#include "controller/reconcilers/workload/kinds.h"
 #include "io/program.h"
 #include "runtime/kubeconfig.h"
 #include "runtime/span_exporter.h"
@@ -16,6 +17,7 @@ struct options {
     struct kube_config api;
     struct kube_config rancher;
     struct str namespace_;
+    bool kinds[WORKLOAD_KIND_COUNT]; /* of --kinds */
     uint32_t workers;
     uint32_t cluster_operations;
     int64_t settle_ms;

@@ -4,7 +4,9 @@
 #include "kube/children.h"
 
 #include "kube/meta.h"
+#include "kube/pod.h"
 #include "text/digest.h"
+#include "text/json_write.h"
 #include "text/value.h"
 
 enum { LABEL_VALUE_MAX = 63, DIGEST_SHOWN = 10, MESSAGE_ERROR_MAX = 1024 };
@@ -94,33 +96,112 @@ static void forget_volatile(struct value *object)
     forget(value_get(object, STR("metadata")), meta, sizeof(meta) / sizeof(meta[0]));
 }
 
-void kube_child_keep(struct json object, struct strbuf *kept)
+/* The reference of who controls it. */
+static struct json controller_of(struct json object)
+{
+    struct json_iter it = json_iter(json_walk(object, "metadata", "ownerReferences", NULL));
+
+    while (json_next(&it))
+        if (json_bool(json_get(it.value, STR("controller"))))
+            return it.value;
+    return (struct json){ 0 };
+}
+
+static struct str owner_name_of(struct json object, struct json controller,
+                                const struct kube_resource *owner, struct str label)
+{
+    if (str_eq(json_str(json_get(controller, STR("kind"))), owner->kind))
+        return json_str(json_get(controller, STR("name")));
+    return json_str(json_get(json_walk(object, "metadata", "labels", NULL), label));
+}
+
+/* Numbers, words and truths; lists and objects are for those who know the kind. */
+static void write_scalars(struct json_writer *w, struct json object)
+{
+    struct json_iter it = json_iter(object);
+
+    json_open_object(w);
+    while (json_is(object, JSON_OBJECT) && json_next(&it)) {
+        if (json_is(it.value, JSON_OBJECT) || json_is(it.value, JSON_ARRAY))
+            continue;
+        json_put_key(w, it.key);
+        json_put_raw(w, json_raw(it.value));
+    }
+    json_close_object(w);
+}
+
+/* A pod's own; or that a Deployment, a ReplicaSet or such cannot make its pods (apps/v1). */
+static struct str cause_of(struct arena *arena, struct json object)
+{
+    struct kube_conditions conditions =
+        kube_conditions_read(arena, json_walk(object, "status", "conditions", NULL));
+    const struct kube_condition *failure = kube_condition_find(&conditions, STR("ReplicaFailure"));
+
+    if (failure && failure->status == CONDITION_TRUE)
+        return failure->message;
+    return pod_cause(arena, object);
+}
+
+static void write_health(struct arena *arena, struct json object, struct strbuf *out)
+{
+    struct object_status status = object_status_of(arena, object);
+    struct json_writer w = json_writer(out);
+    int64_t replicas = -1;
+
+    json_int64(json_walk(object, "spec", "replicas", NULL), &replicas);
+    json_open_object(&w);
+    json_field_int(&w, "state", status.state);
+    json_field_str(&w, "message", status.message);
+    json_field_str(&w, "cause", cause_of(arena, object));
+    json_field_int(&w, "replicas", replicas);
+    json_put_key(&w, STR("status"));
+    write_scalars(&w, json_get(object, STR("status")));
+    json_close_object(&w);
+}
+
+void kube_child_keep(struct json object, const struct kube_resource *owner, struct str label,
+                     struct strbuf *kept)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct value *seen = value_of(arena, object);
     struct strbuf text = strbuf_new(arena, 1024);
-    struct json_iter it = json_iter(json_walk(object, "metadata", "ownerReferences", NULL));
-    struct str uid = STR(""), name = STR("");
+    struct json controller = controller_of(object);
 
-    while (json_next(&it)) {
-        if (!json_bool(json_get(it.value, STR("controller"))))
-            continue;
-        uid = json_str(json_get(it.value, STR("uid")));
-        name = json_str(json_get(it.value, STR("name")));
-    }
     forget_volatile(seen);
     value_write(seen, true, &text);
-    strbuf_fmt(kept, "%.*s\n%.*s\n%.*s", STR_ARG(uid), STR_ARG(name),
+    strbuf_fmt(kept, "%.*s\n%.*s\n%.*s\n", STR_ARG(json_str(json_get(controller, STR("uid")))),
+               STR_ARG(owner_name_of(object, controller, owner, label)),
                STR_ARG(digest_sha256_hex(arena, strbuf_str(&text))));
+    write_health(arena, object, kept);
 }
 
 struct kept_child kube_child_kept(struct str kept)
 {
-    struct kept_child child = { .digest = kept };
+    struct kept_child child = { .health = kept };
 
-    str_split(&child.digest, '\n', &child.owner_uid);
-    str_split(&child.digest, '\n', &child.owner_name);
+    str_split(&child.health, '\n', &child.owner_uid);
+    str_split(&child.health, '\n', &child.owner_name);
+    str_split(&child.health, '\n', &child.digest);
     return child;
+}
+
+struct child_health kube_child_health(struct arena *arena, const struct kept_child *kept)
+{
+    struct child_health health = { .state = OBJECT_IN_PROGRESS, .replicas = -1 };
+    struct error ignored;
+    struct json json;
+    int64_t state = 0;
+
+    /* Our own bytes: they read back. */
+    if (json_read(arena, str_dup(arena, kept->health), &json_limits_default, &json, &ignored) < 0)
+        return health;
+    json_int64(json_get(json, STR("state")), &state);
+    health.state = (enum object_state)state;
+    health.message = json_str(json_get(json, STR("message")));
+    health.cause = json_str(json_get(json, STR("cause")));
+    json_int64(json_get(json, STR("replicas")), &health.replicas);
+    health.status = json_get(json, STR("status"));
+    return health;
 }
 
 /* --- the sum --- */
@@ -189,7 +270,9 @@ struct kube_condition kube_children_condition(struct arena *arena,
     return (struct kube_condition){
         .type = STR("Applied"),
         .status = count.failed ? CONDITION_FALSE : CONDITION_TRUE,
-        .reason = kube_child_reason_name(count.failed    ? CHILD_REASON_APPLY_FAILED
+        .reason = kube_child_reason_name(worst && worst->outcome == CHILD_NOT_OURS
+                                             ? CHILD_REASON_CHILD_CONFLICT
+                                         : count.failed  ? CHILD_REASON_APPLY_FAILED
                                          : count.missing ? CHILD_REASON_KIND_MISSING
                                                          : CHILD_REASON_APPLIED),
         .message = strbuf_str(&message),

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "kube/condition.h"
+#include "kube/object_status.h"
 #include "kube/resource.h"
 
 /* Reasons of the conditions Accepted and Applied, whose words are in child_reasons.def. */
@@ -43,15 +44,38 @@ struct str kube_owner_label(struct arena *arena, struct str owner_name);
 int kube_child_body(struct arena *arena, const struct kube_owner *owner, struct str label,
                     const struct kube_child *child, struct str *ret_body, struct error *err);
 
-/* What a cache keeps of a child: who controls it, and a digest of all that a person could change:
- * not of status, nor of what the API server counts by itself. */
+/* What a cache keeps of a child. */
 struct kept_child {
-    struct str owner_uid;
-    struct str owner_name;
-    struct str digest;
+    struct str owner_uid;  /* who controls it; "" = nobody */
+    struct str owner_name; /* by that reference; of what an owner of another kind controls, such as
+                              a pod, or nobody does, by the label */
+    struct str digest;     /* of all that a person could change: not of status, nor of what the API
+                              server counts by itself */
+    struct str health;     /* for kube_child_health */
 };
-void kube_child_keep(struct json object, struct strbuf *kept);
+/* `owner` is the kind of the owners, `label` the key of the label that names them. */
+void kube_child_keep(struct json object, const struct kube_resource *owner, struct str label,
+                     struct strbuf *kept);
 struct kept_child kube_child_kept(struct str kept);
+
+/* How a child fares, as its own status says. */
+struct child_health {
+    enum object_state state;
+    struct str message; /* why it is not current */
+    struct str cause;   /* of a pod, why it does not become ready; of what makes pods, why it cannot
+                           make them, such as a quota; "" = it does not say */
+    int64_t replicas;   /* of its spec; -1 = it has none */
+    struct json status; /* what its status says in numbers, words and truths of its own */
+};
+/* Of what was kept. In the arena. */
+struct child_health kube_child_health(struct arena *arena, const struct kept_child *kept);
+
+struct seen_child {
+    const struct kube_resource *resource;
+    struct str name;
+    struct child_health health;
+};
+LIST_DEFINE(seen_children, struct seen_child)
 
 enum child_outcome {
     CHILD_APPLIED,      /* it is as desired, whether or not that took a request */

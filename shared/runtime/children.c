@@ -94,8 +94,9 @@ struct str children_trouble(const struct children *children)
 
 static bool keep(void *context, struct json object, struct strbuf *kept)
 {
-    (void)context;
-    kube_child_keep(object, kept);
+    const struct children_options *options = &((const struct kind *)context)->children->options;
+
+    kube_child_keep(object, &options->owner, options->label, kept);
     return true;
 }
 
@@ -187,7 +188,7 @@ static void remember(struct step *step, struct str answer)
     if (json_read(pass->arena, str_dup(pass->arena, answer), &json_limits_default, &object,
                   &ignored) < 0)
         return;
-    kube_child_keep(object, &kept);
+    keep(kind, object, &kept);
 
     struct str both = str_fmt(pass->arena, "%.*s%.*s", STR_ARG(step->digest),
                               STR_ARG(kube_child_kept(strbuf_str(&kept)).digest));
@@ -277,7 +278,7 @@ static bool is_ours(struct step *step, struct str body)
     if (json_read(step->pass->arena, str_dup(step->pass->arena, body), &json_limits_default,
                   &object, &ignored) < 0)
         return false;
-    kube_child_keep(object, &kept);
+    keep(step->kind, object, &kept);
     return str_eq(kube_child_kept(strbuf_str(&kept)).owner_uid, step->pass->owner.uid);
 }
 
@@ -431,6 +432,40 @@ static void add_pruned(struct pass *pass, uint32_t of)
     }
 }
 
+/* How many of the kinds are rendered; the others are watched only. */
+static uint32_t rendered_count(const struct children *children)
+{
+    return children->options.resource_count - children->options.watched_count;
+}
+
+struct seen_children children_seen(const struct children *children, struct arena *arena,
+                                   const struct kube_owner *owner)
+{
+    struct seen_children seen = seen_children_new(arena, 8);
+    struct str label = kube_owner_label(arena, owner->name);
+    struct kube_object *object;
+
+    for (uint32_t i = 0; i < children->options.resource_count; i++) {
+        const struct kind *kind = &children->kinds[i];
+
+        for (size_t cursor = 0;
+             kube_cache_next(informer_cache(kind->informer), &cursor, &object);) {
+            struct kept_child kept = kube_child_kept(kube_object_kept(object));
+            bool is_of = i < rendered_count(children)
+                             ? str_eq(kept.owner_uid, owner->uid)
+                             : str_eq(kept.owner_name, label) &&
+                                   str_eq(kube_object_namespace(object), owner->namespace_);
+
+            if (is_of)
+                seen_children_push(&seen,
+                                   (struct seen_child){ &children->options.resources[i],
+                                                        str_dup(arena, kube_object_name(object)),
+                                                        kube_child_health(arena, &kept) });
+        }
+    }
+    return seen;
+}
+
 static struct kube_owner copy_owner(struct arena *arena, const struct kube_owner *owner)
 {
     return (struct kube_owner){ owner->resource, str_dup(arena, owner->namespace_),
@@ -462,7 +497,7 @@ void children_apply(struct children *children, const struct kube_owner *owner,
     pass->context = context;
     for (uint32_t i = 0; i < desired->count; i++)
         add_desired(pass, &desired->items[i]);
-    for (uint32_t i = 0; i < children->options.resource_count; i++)
+    for (uint32_t i = 0; i < rendered_count(children); i++)
         add_pruned(pass, i);
     /* The lists do not move any more. */
     for (uint32_t i = 0; i < pass->steps.count; i++) {

@@ -21,6 +21,9 @@ struct children_options {
     struct kube_resource owner;            /* the kind of the owners */
     const struct kube_resource *resources; /* the kinds of their children */
     uint32_t resource_count;
+    uint32_t
+        watched_count;     /* the last of them, which are followed and never applied or pruned: what
+                               children make of themselves, such as pods with the same label */
     struct str namespace_; /* follow this one only; "" = all */
     struct str label;      /* key of the label that names the owner; of this kind of owner alone */
     struct str field_manager;
@@ -45,6 +48,11 @@ AUTO_DEFINE(children_free, struct children *)
 bool children_synced(const struct children *children);
 /* Why a kind that is there cannot be followed, e.g. that a right is missing; "" = all can. */
 struct str children_trouble(const struct children *children);
+
+/* The owner's children as they were last seen: those that it controls, and those of kinds that are
+ * watched only and carry its label. In the arena. */
+struct seen_children children_seen(const struct children *children, struct arena *arena,
+                                   const struct kube_owner *owner);
 
 /* `results` is borrowed for the call: the desired children in their order, then the pruned. */
 typedef void children_done(void *context, const struct child_results *results);

@@ -32,6 +32,12 @@ struct reconcile {
     enum reconcile_result result;
 };
 
+static struct kube_owner owner_of(const struct reconcile *reconcile)
+{
+    return (struct kube_owner){ reconcile->of->options.kind->resource, reconcile->meta.namespace_,
+                                reconcile->meta.name, reconcile->meta.uid };
+}
+
 static int64_t now(const struct kind_reconciler *of)
 {
     return loop_now_ms(of->options.loop);
@@ -80,8 +86,27 @@ static void on_written(void *context, const struct kube_answer *answer)
     end(reconcile, RECONCILE_RETRY, answer->retry_after_ms);
 }
 
+/* In the arena; borrowed from the reconcile, which goes on. */
+static struct kind_observation observe(struct reconcile *reconcile)
+{
+    struct kind_reconciler *of = reconcile->of;
+    const struct kube_owner owner = owner_of(reconcile);
+    struct seen_children *seen = arena_new(reconcile->arena, struct seen_children);
+
+    *seen = children_seen(of->children, reconcile->arena, &owner);
+    return (struct kind_observation){
+        .object = reconcile->object,
+        .accepted = kube_condition_find(&reconcile->conditions, STR("Accepted")),
+        .deleted = reconcile->meta.deletion_timestamp.len > 0,
+        .applied = kube_condition_find(&reconcile->conditions, STR("Applied")),
+        .children = seen,
+        .now_ms = kube_client_wall_ms(of->options.client),
+    };
+}
+
 static struct str status_of(struct reconcile *reconcile)
 {
+    const struct kube_kind *kind = reconcile->of->options.kind;
     struct strbuf out = strbuf_new(reconcile->arena, 512);
     struct json_writer w = json_writer(&out);
 
@@ -92,6 +117,11 @@ static struct str status_of(struct reconcile *reconcile)
     json_field_int(&w, "desired", reconcile->count.desired);
     json_field_int(&w, "applied", reconcile->count.applied);
     json_close_object(&w);
+    if (kind->summarize) {
+        struct kind_observation seen = observe(reconcile);
+
+        kind->summarize(reconcile->arena, &seen, &w, &reconcile->conditions);
+    }
     json_put_key(&w, STR("conditions"));
     kube_conditions_write(&reconcile->conditions, &w);
     json_close_object(&w);
@@ -146,11 +176,9 @@ static const struct problem *first_denied(const struct problems *problems)
     return NULL;
 }
 
-static void reject(struct reconcile *reconcile, const struct problem *problem)
+/* What the stored status says: nothing is applied this time. */
+static void keep_count(struct reconcile *reconcile)
 {
-    struct str message = str_fmt(reconcile->arena, "%.*s: %.*s%s%.*s", STR_ARG(problem->field),
-                                 STR_ARG(problem->message), problem->remedy.len ? "; " : "",
-                                 STR_ARG(problem->remedy));
     struct json before = json_walk(reconcile->object, "status", "children", NULL);
     int64_t desired = 0, applied = 0;
 
@@ -158,6 +186,15 @@ static void reject(struct reconcile *reconcile, const struct problem *problem)
     json_int64(json_get(before, STR("applied")), &applied);
     reconcile->count =
         (struct children_count){ .desired = (uint32_t)desired, .applied = (uint32_t)applied };
+}
+
+static void reject(struct reconcile *reconcile, const struct problem *problem)
+{
+    struct str message = str_fmt(reconcile->arena, "%.*s: %.*s%s%.*s", STR_ARG(problem->field),
+                                 STR_ARG(problem->message), problem->remedy.len ? "; " : "",
+                                 STR_ARG(problem->remedy));
+
+    keep_count(reconcile);
     set_condition(reconcile,
                   (struct kube_condition){ .type = STR("Accepted"),
                                            .status = CONDITION_FALSE,
@@ -170,13 +207,13 @@ static void reject(struct reconcile *reconcile, const struct problem *problem)
 static void render(struct reconcile *reconcile)
 {
     const struct kube_kind *kind = reconcile->of->options.kind;
-    const struct kube_owner owner = { kind->resource, reconcile->meta.namespace_,
-                                      reconcile->meta.name, reconcile->meta.uid };
+    const struct kube_owner owner = owner_of(reconcile);
     struct kube_children desired = kube_children_new(reconcile->arena, 8);
     struct problems problems = problems_new(reconcile->arena);
+    struct kind_observation seen = observe(reconcile);
     const struct problem *denied;
 
-    kind->render(reconcile->arena, reconcile->object, &desired, &problems);
+    kind->render(reconcile->arena, &seen, &desired, &problems);
     problems_sort(&problems);
     denied = first_denied(&problems);
     if (denied) {
@@ -228,10 +265,14 @@ static void begin(void *context, struct str key)
     kube_meta_read(reconcile->object, &reconcile->meta);
     reconcile->conditions = kube_conditions_read(
         reconcile->arena, json_walk(reconcile->object, "status", "conditions", NULL));
-    if (reconcile->meta.deletion_timestamp.len)
-        end(reconcile, RECONCILE_DONE, -1);
-    else
+    if (!reconcile->meta.deletion_timestamp.len) {
         render(reconcile);
+    } else if (of->options.kind->summarize) {
+        keep_count(reconcile);
+        write_status(reconcile);
+    } else {
+        end(reconcile, RECONCILE_DONE, -1);
+    }
 }
 
 /* --- who wakes whom --- */
@@ -305,6 +346,7 @@ void *kind_reconciler_create(const struct kind_options *options)
         .owner = kind->resource,
         .resources = kind->children,
         .resource_count = kind->child_count,
+        .watched_count = kind->watched_count,
         .namespace_ = options->namespace_,
         .label = str_of(kind->label),
         .field_manager = str_of(kind->field_manager),

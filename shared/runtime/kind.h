@@ -9,31 +9,16 @@
  *   status.children             how many are desired, and how many applied
  *   status.conditions           Accepted: whether the object can be rendered, else what is wrong
  *                               Applied: whether its children are as desired (kube/children.h)
+ *   and what `summarize` adds   from how the children fare
  *
- * An object that cannot be rendered keeps the children that it has. One that is being deleted is
- * left alone: the garbage collector takes its children. */
+ * An object that cannot be rendered keeps the children that it has. Of one that is being deleted
+ * only the status is kept up to date: the garbage collector takes its children. */
 #ifndef HERD_RUNTIME_KIND_H
 #define HERD_RUNTIME_KIND_H
 
-#include "base/problem.h"
 #include "io/log.h"
-#include "kube/children.h"
+#include "kube/kind.h"
 #include "runtime/client.h"
-#include "text/json.h"
-
-/* A row; constant. */
-struct kube_kind {
-    struct kube_resource resource;
-    const struct kube_resource *children; /* the kinds that `render` may give */
-    uint32_t child_count;
-    const char *label;         /* key of the label that names the owner; of this kind alone */
-    const char *field_manager; /* of children and status */
-    bool force;                /* take over fields of children that others manage */
-    /* Pure: the object as desired children; what is wrong with it goes to `problems`, and any
-     * that is denied keeps all children as they are. Everything in the arena, or of the object. */
-    void (*render)(struct arena *arena, struct json object, struct kube_children *children,
-                   struct problems *problems);
-};
 
 /* All borrowed. */
 struct kind_options {

@@ -56,13 +56,14 @@ static void add(struct kube_children *children, int kind, struct str name, struc
     kube_children_push(children, (struct kube_child){ .resource = &resources[kind], .name = name, .object = object });
 }
 
-static void render(struct arena *arena, struct json object, struct kube_children *children, struct problems *problems)
+static void render(struct arena *arena, const struct kind_observation *seen, struct kube_children *children,
+                   struct problems *problems)
 {
     struct website website = { 0 };
     struct kube_meta meta;
 
-    kube_meta_read(object, &meta);
-    object_decode(arena, object, &website_kind.resource, &fields_of_website, &website, problems);
+    kube_meta_read(seen->object, &meta);
+    object_decode(arena, seen->object, &website_kind.resource, &fields_of_website, &website, problems);
     for (uint32_t i = 0; i < website.pages.count; i++) {
         const struct page *page = &website.pages.items[i];
         struct strbuf text = strbuf_new(arena, page->text.len + 8);

@@ -30,16 +30,19 @@ static void checked_in_files_are_as_the_tables_are(void **state)
 static void definitions_are_as_the_tables_are(void **state)
 {
     static const char *const folders[] = { "manifests/crds", "manifests/chart/files" };
+    static const char *const workload_folders[] = { "manifests/workloads/crds" };
 
     (void)state;
     for (const struct crd *crd = crds; crd->kind; crd++) {
-        for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        const char *const *into = crd->workload ? workload_folders : folders;
+
+        for (size_t i = 0; i < (crd->workload ? 1 : 2); i++) {
             AUTO(arena_free) struct arena *arena = arena_create(0);
             struct strbuf made = strbuf_new(arena, 4096);
 
             crd_write(crd, &made);
             test_golden(arena,
-                        str_z(arena, str_fmt(arena, "%s/%s_%s.yaml", folders[i], crd->group,
+                        str_z(arena, str_fmt(arena, "%s/%s_%s.yaml", into[i], crd->group,
                                              crd->plural)),
                         strbuf_str(&made));
         }

@@ -371,6 +371,14 @@ static void put_version(const struct yaml *y, const struct crd *crd)
         line(&in, "subresources:");
         line(&schema, "status: {}");
     }
+    if (crd->scale) {
+        struct yaml scale = deeper(&schema);
+
+        line(&schema, "scale:");
+        line(&scale, "specReplicasPath: .spec.replicas");
+        line(&scale, "statusReplicasPath: .status.replicas");
+        line(&scale, "labelSelectorPath: .status.selector");
+    }
     put_columns(&in, crd);
     line(&in, "schema:");
     line(&schema, "openAPIV3Schema:");
@@ -396,7 +404,8 @@ void crd_write(const struct crd *crd, struct strbuf *out)
     line(&names, "listKind: %sList", crd->kind);
     line(&names, "plural: %s", crd->plural);
     line(&names, "singular: %s", crd->singular);
-    line(&names, "shortNames: [%s]", crd->short_names);
+    if (crd->short_names)
+        line(&names, "shortNames: [%s]", crd->short_names);
     line(&names, "categories: [herd]");
     line(&spec, "versions:");
     put_version(&spec, crd);

@@ -32,6 +32,8 @@ struct crd {
                                          like any other, no subresource; NULL: it has none */
     const char *status_default;       /* YAML; NULL = none */
     const struct crd_column *columns; /* NULL: it has none */
+    bool scale;    /* `kubectl scale` sets spec.replicas; status has replicas and selector */
+    bool workload; /* one of manifests/workloads, which only those install who want its kind */
 };
 
 /* The status that runtime/kind.h writes, for kinds that are reconciled by it. */

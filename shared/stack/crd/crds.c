@@ -7,6 +7,8 @@
 #include "stack/model/status.h"
 #include "stack/model/status_rows.h"
 #include "stack/policy/policy_status.h"
+#include "workload/abi_instance.h"
+#include "workload/application.h"
 
 /* runtime/kind.c writes it, and nothing reads it back. */
 STATUS_TABLE(kind_status, char, "What became of it; written by its controller only.")
@@ -63,6 +65,30 @@ static const struct crd_column scan_report_columns[] = {
     { "Scanned", "integer", ".report.summary.scannedImages", "Images that have been scanned", 1 },
     { "Omitted", "integer", ".report.summary.omittedFindings",
       "Vulnerabilities that are counted and not listed", 1 },
+    { 0 },
+};
+
+static const struct crd_column abi_columns[] = {
+    { "Phase", "string", ".status.phase",
+      "Pending, Creating, Running, Updating, Failed or Terminating", 0 },
+    { "Ready", "integer", ".status.readyReplicas", "Pods that are ready", 0 },
+    { "Replicas", "integer", ".status.replicas", "Pods that there are", 0 },
+    { "Health", "string", ".status.health.status", "Healthy, Degraded, Unhealthy or Unknown", 0 },
+    { "Age", "date", ".metadata.creationTimestamp", "", 0 },
+    { "Version", "string", ".status.version", "The version that runs", 1 },
+    { "Message", "string", ".status.conditions[?(@.type==\"Ready\")].message",
+      "Why it is not ready", 1 },
+    { 0 },
+};
+
+static const struct crd_column application_columns[] = {
+    { "Phase", "string", ".status.phase", "Pending, Running, Failed or Succeeded", 0 },
+    { "Ready", "integer", ".status.readyReplicas", "Pods that are ready", 0 },
+    { "Replicas", "integer", ".status.replicas", "Pods that there are", 0 },
+    { "Age", "date", ".metadata.creationTimestamp", "", 0 },
+    { "Image", "string", ".spec.image", "The container image", 1 },
+    { "Message", "string", ".status.conditions[?(@.type==\"Ready\")].message",
+      "Why it is not ready", 1 },
     { 0 },
 };
 
@@ -123,6 +149,37 @@ const struct crd crds[] = {
                 "Stack with the same name; herd-controller writes it, and it goes with its Stack.",
         .report = &fields_of_scan_report,
         .columns = scan_report_columns,
+    },
+    {
+        .group = "abi.io",
+        .version = "v1",
+        .kind = "AbiInstance",
+        .plural = "abiinstances",
+        .singular = "abiinstance",
+        .short_names = "abi",
+        .namespaced = true,
+        .made_from = "shared/workload/abi_instance_fields.def",
+        .help = "An AbiInstance: ABI on this cluster, with its Services, volumes and autoscaling.",
+        .spec = &fields_of_abi_spec,
+        .status = &fields_of_abi_status,
+        .columns = abi_columns,
+        .scale = true,
+        .workload = true,
+    },
+    {
+        .group = "cloudnative.elide.dev",
+        .version = "v1",
+        .kind = "Application",
+        .plural = "applications",
+        .singular = "application",
+        .namespaced = true,
+        .made_from = "shared/workload/application_fields.def",
+        .help = "An Application: an image that runs on this cluster, for good or once.",
+        .spec = &fields_of_application_spec,
+        .status = &fields_of_application_status,
+        .columns = application_columns,
+        .scale = true,
+        .workload = true,
     },
     { 0 },
 };

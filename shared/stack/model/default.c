@@ -192,6 +192,13 @@ static void default_struct(struct defaulting *d, const struct field_table *table
     }
 }
 
+void object_default(struct arena *arena, const struct field_table *table, void *spec)
+{
+    struct defaulting d = { .arena = arena };
+
+    default_struct(&d, table, spec, NULL, false);
+}
+
 /* --- what follows from other fields --- */
 
 static void default_charts(struct charts *charts)

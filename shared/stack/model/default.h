@@ -10,6 +10,7 @@
 #define HERD_STACK_DEFAULT_H
 
 #include "base/str.h"
+#include "stack/model/fields.h"
 #include "stack/model/stack.h"
 
 /* A new Stack with every default filled in. Defaulting it again changes nothing. `patch`, if not
@@ -18,6 +19,9 @@
  * as it is; nothing that the author wrote is changed. */
 const struct stack *stack_default(struct arena *arena, const struct stack *stack,
                                   struct str *ret_patch);
+
+/* The constants of a table in a struct of its type, decoded: of a kind that has no others. */
+void object_default(struct arena *arena, const struct field_table *table, void *spec);
 
 /* Whether security and observability are on there unless the author says otherwise. */
 bool env_is_guarded(struct str env);

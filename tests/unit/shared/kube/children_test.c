@@ -68,7 +68,8 @@ static void a_label_fits_every_name(void **state)
 }
 
 #define CHILD(meta, rest) "{\"metadata\":{\"name\":\"c\",\"uid\":\"7\"" meta "}" rest "}"
-#define OWNED ",\"ownerReferences\":[{\"uid\":\"o\",\"name\":\"other\"},{\"uid\":\"u-1\",\"name\":\"a\",\"controller\":true}]"
+#define OWNED ",\"ownerReferences\":[{\"uid\":\"o\",\"name\":\"other\"},{\"uid\":\"u-1\",\"kind\":\"Widget\",\"name\":\"a\"," \
+    "\"controller\":true}]"
 static const struct {
     const char *row, *object;
     bool same; /* as the first */
@@ -96,13 +97,52 @@ static void a_digest_is_of_what_people_change(void **state)
         struct strbuf out = strbuf_new(arena, 256);
         struct kept_child child;
 
-        kube_child_keep(test_json(arena, str_of(kept[i].object)), &out);
+        kube_child_keep(test_json(arena, str_of(kept[i].object)), &owner.resource, STR("x.io/w"), &out);
         child = kube_child_kept(strbuf_str(&out));
         if (i == 0)
             first = child.digest;
         rows_expect_int(kept[i].row, str_eq(child.digest, first), kept[i].same);
         rows_expect_str(kept[i].row, child.owner_uid, str_of(kept[i].owner));
         rows_expect_str(kept[i].row, child.owner_name, *kept[i].owner ? STR("a") : STR(""));
+    }
+}
+
+static const struct {
+    const char *row, *object;
+    const char *owner;
+    enum object_state state;
+    const char *message, *cause, *status;
+} healths[] = {
+    { "a ConfigMap is current once it is there", "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\"}", "", OBJECT_CURRENT, "", "", "{}" },
+    { "a Deployment without replicas is not",
+      "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"spec\":{\"replicas\":2},\"status\":{\"readyReplicas\":1,"
+      "\"conditions\":[{\"type\":\"ReplicaFailure\",\"status\":\"True\",\"message\":\"exceeded quota: q\"}]}}",
+      "", OBJECT_IN_PROGRESS, "0 of 2 replicas are created", "exceeded quota: q", "{\"readyReplicas\":1}" },
+    { "a pod of another controller is the label's, and says its own cause",
+      "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"labels\":{\"x.io/w\":\"a\"},\"ownerReferences\":[{\"uid\":\"r\","
+      "\"kind\":\"ReplicaSet\",\"name\":\"a-1\",\"controller\":true}]},\"status\":{\"phase\":\"Pending\",\"conditions\":["
+      "{\"type\":\"Ready\",\"status\":\"False\",\"message\":\"m\"},{\"type\":\"PodScheduled\",\"status\":\"False\","
+      "\"message\":\"0/3 nodes are available: 3 Insufficient cpu. More.\"}]}}",
+      "a", OBJECT_IN_PROGRESS, "m", "0/3 nodes are available: 3 Insufficient cpu", "{\"phase\":\"Pending\"}" },
+};
+
+static void what_is_kept_says_how_a_child_fares(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(healths) / sizeof(healths[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct strbuf out = strbuf_new(arena, 256);
+        struct child_health health;
+        struct kept_child child;
+
+        kube_child_keep(test_json(arena, str_of(healths[i].object)), &owner.resource, STR("x.io/w"), &out);
+        child = kube_child_kept(strbuf_str(&out));
+        health = kube_child_health(arena, &child);
+        rows_expect_str(healths[i].row, child.owner_name, str_of(healths[i].owner));
+        rows_expect_int(healths[i].row, health.state, healths[i].state);
+        rows_expect_str(healths[i].row, health.message, str_of(healths[i].message));
+        rows_expect_str(healths[i].row, health.cause, str_of(healths[i].cause));
+        rows_expect(healths[i].row, json_equal(health.status, test_json(arena, str_of(healths[i].status))), "status");
     }
 }
 
@@ -124,7 +164,7 @@ static const struct {
       "ApplyFailed", "0 of 3 objects applied; Pod b: HTTP 500" },
     { "what could not be pruned is a failure", { R("a", true, CHILD_APPLIED), R("b", false, CHILD_FAILED) }, 2,
       CONDITION_FALSE, "ApplyFailed", "1 of 1 objects applied; Pod b: HTTP 500" },
-    { "what is not ours is told with a remedy", { R("a", true, CHILD_NOT_OURS) }, 1, CONDITION_FALSE, "ApplyFailed",
+    { "what is not ours is told with a remedy", { R("a", true, CHILD_NOT_OURS) }, 1, CONDITION_FALSE, "ChildConflict",
       "0 of 1 objects applied; Pod a: an object of that name exists already and is not controlled by this one; rename or "
       "delete one of the two" },
 };
@@ -153,6 +193,7 @@ int main(void)
         cmocka_unit_test(a_body_names_the_owner),
         cmocka_unit_test(a_label_fits_every_name),
         cmocka_unit_test(a_digest_is_of_what_people_change),
+        cmocka_unit_test(what_is_kept_says_how_a_child_fares),
         cmocka_unit_test(a_condition_says_what_failed_first),
     };
 

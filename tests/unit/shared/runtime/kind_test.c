@@ -15,9 +15,10 @@
 
 static const struct kube_resource kinds[] = { KUBE_RESOURCE_INIT("", "v1", "configmaps", "ConfigMap", true) };
 
-static void render(struct arena *arena, struct json object, struct kube_children *children, struct problems *problems)
+static void render(struct arena *arena, const struct kind_observation *seen, struct kube_children *children,
+                   struct problems *problems)
 {
-    struct str word = json_str(json_walk(object, "spec", "word", NULL));
+    struct str word = json_str(json_walk(seen->object, "spec", "word", NULL));
 
     if (str_eq(word, STR("bad")))
         problems_add(problems, (struct problem){ .field = STR("spec.word"), .message = STR("Invalid value: \"bad\""),
@@ -26,9 +27,18 @@ static void render(struct arena *arena, struct json object, struct kube_children
         str_fmt(arena, "{\"data\":{\"word\":\"%.*s\"}}", STR_ARG(word)) });
 }
 
+/* Whether the children fare well. */
+static void summarize(struct arena *arena, const struct kind_observation *seen, struct json_writer *w,
+                      struct kube_conditions *conditions)
+{
+    (void)arena;
+    (void)conditions;
+    json_field_str(w, "phase", seen->deleted ? STR("Terminating") : seen->children->count ? STR("Running") : STR("Pending"));
+}
+
 static const struct kube_kind widgets = {
     .resource = KUBE_RESOURCE_INIT("x.io", "v1", "widgets", "Widget", true), .children = kinds, .child_count = 1,
-    .label = "x.io/w", .field_manager = "tester", .render = render };
+    .label = "x.io/w", .field_manager = "tester", .render = render, .summarize = summarize };
 
 struct fixture {
     struct arena *arena;
@@ -77,7 +87,7 @@ static void expect_status(struct fixture *f, const char *row, uint32_t count, co
 
 static void a_valid_object_has_its_children_and_a_status(void **state)
 {
-    static const char *const want[] = { "\"observedGeneration\":3", "\"children\":{\"desired\":1,\"applied\":1}",
+    static const char *const want[] = { "\"phase\":\"Pending\"", "\"observedGeneration\":3", "\"children\":{\"desired\":1,\"applied\":1}",
         "\"type\":\"Accepted\",\"status\":\"True\"", "\"type\":\"Applied\",\"status\":\"True\"", NULL };
     struct fixture f;
 
@@ -99,6 +109,19 @@ static void an_invalid_object_keeps_the_children_that_it_has(void **state)
     (void)state;
     set_up(&f, LIST("Widget", WIDGET("4", "bad", ",\"status\":{\"children\":{\"desired\":2,\"applied\":1}}")));
     expect_status(&f, "rejected", 1, want);
+    rows_expect_int("nothing is applied", scripted_api_count(f.api, "PATCH", "/configmaps/a"), 0);
+    tear_down(&f);
+}
+
+static void of_an_object_that_is_being_deleted_only_the_status_is_written(void **state)
+{
+    static const char *const want[] = { "\"phase\":\"Terminating\"", "\"children\":{\"desired\":2,\"applied\":1}", NULL };
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("Widget", "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"uid\":\"u-1\",\"resourceVersion\":\"5\","
+                    "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"},\"status\":{\"children\":{\"desired\":2,\"applied\":1}}}"));
+    expect_status(&f, "deleted", 1, want);
     rows_expect_int("nothing is applied", scripted_api_count(f.api, "PATCH", "/configmaps/a"), 0);
     tear_down(&f);
 }
@@ -126,6 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_valid_object_has_its_children_and_a_status),
         cmocka_unit_test(an_invalid_object_keeps_the_children_that_it_has),
+        cmocka_unit_test(of_an_object_that_is_being_deleted_only_the_status_is_written),
         cmocka_unit_test(a_failure_is_told_and_tried_again),
     };
 

@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# suite_workloads.sh: the workload kinds: an object is made into what runs it, its status says how that fares, and what people
+# change of it is what happens. Nothing runs pods here: what the controllers of Kubernetes would write, the suite writes.
+. "$(dirname "$0")/lib.sh"
+suite "$1" "$2"
+controller_flags+=('--kinds=stack,abiinstance,application')
+start_product
+for file in manifests/workloads/crds/*.yaml; do ok k apply -f "$file"; done
+until_established crd/abiinstances.abi.io
+until_established crd/applications.cloudnative.elide.dev
+
+condition() { field "$1" "{.status.conditions[?(@.type==\"$2\")].$3}"; }
+condition_is() { [ "$(condition "$1" "$2" status)/$(condition "$1" "$2" reason)" = "$3" ] || { condition "$1" "$2" message; return 1; }; }
+names() { k get "$1" -l "abi.io/instance=$2" -o 'jsonpath={.items[*].metadata.name}'; }
+phase_is() { field_is "$1" '{.status.phase} {.status.readyReplicas}/{.status.replicas}' "$2"; }
+# runs deployment|statefulset NAME REPLICAS READY: its status, as its controller writes it.
+runs() {
+  local generation
+  generation=$(field "$1/$2" '{.metadata.generation}')
+  ok k patch "$1" "$2" --subresource=status --type=merge -p "{\"status\":{\"observedGeneration\":$generation,\"replicas\":$3,
+    \"updatedReplicas\":$3,\"currentReplicas\":$3,\"readyReplicas\":$4,\"availableReplicas\":$4,\"conditions\":[
+    {\"type\":\"Available\",\"status\":\"True\"},{\"type\":\"Progressing\",\"status\":\"True\",\"reason\":\"NewReplicaSetAvailable\"}]}}"
+}
+
+row "the basic instance of the seed is a Deployment with Services for HTTP, gRPC and metrics"
+ok k apply -f examples/workloads/abi-basic.yaml
+eventually field_is abiinstance/my-abi '{.status.children.applied}/{.status.children.desired}' 4/5
+is "$(names deployments my-abi) $(names services my-abi)" "my-abi my-abi-grpc my-abi-http my-abi-metrics"
+is "$(field deployment/my-abi '{.spec.replicas} {.spec.template.spec.containers[0].image}')" "1 ghcr.io/abi/abi:latest"
+is "$(condition abiinstance/my-abi Applied message)" "4 of 5 objects applied; ServiceMonitor my-abi: the API server has no such kind"
+eventually phase_is abiinstance/my-abi "Creating 0/0"
+is "$(field abiinstance/my-abi '{.status.health.status}')" Unhealthy
+
+row "it is Running once its pods are ready, and its status says the version and the endpoints"
+runs deployment my-abi 1 1
+eventually phase_is abiinstance/my-abi "Running 1/1"
+is "$(field abiinstance/my-abi '{.status.health.status} {.status.version} {.status.endpoints.http}')" \
+  "Healthy latest http://my-abi-http.default.svc:8080"
+ok condition_is abiinstance/my-abi Ready True/ReconciliationSucceeded
+ok condition_is abiinstance/my-abi Progressing False/Complete
+
+row "kubectl scale and a patch of the image are what the Deployment gets"
+ok k scale abiinstance my-abi --replicas=5
+eventually field_is deployment/my-abi '{.spec.replicas}' 5
+eventually phase_is abiinstance/my-abi "Updating 1/1"
+runs deployment my-abi 5 5
+eventually phase_is abiinstance/my-abi "Running 5/5"
+ok k patch abiinstance my-abi --type=merge -p '{"spec":{"image":{"tag":"v1.1.0"}}}'
+eventually field_is deployment/my-abi '{.spec.template.spec.containers[0].image}' ghcr.io/abi/abi:v1.1.0
+is "$(field abiinstance/my-abi '{.status.version}')" latest
+runs deployment my-abi 5 5
+eventually field_is abiinstance/my-abi '{.status.version}' v1.1.0
+
+row "a child that somebody deletes comes back; an edit is reverted in what Herd applies, and kept elsewhere"
+ok k delete service my-abi-http
+eventually field_is service/my-abi-http '{.spec.ports[0].port}' 8080
+ok k patch deployment my-abi --type=merge -p '{"spec":{"replicas":2,"minReadySeconds":7}}'
+eventually field_is deployment/my-abi '{.spec.replicas} {.spec.minReadySeconds}' "5 7"
+
+row "a quota is told with its cause, in the condition Ready"
+ok k patch deployment my-abi --subresource=status --type=merge \
+  -p '{"status":{"readyReplicas":3,"availableReplicas":3,"conditions":[{"type":"ReplicaFailure","status":"True","reason":"FailedCreate","message":"exceeded quota: small"}]}}'
+eventually condition_is abiinstance/my-abi Ready False/PodsNotReady
+is "$(condition abiinstance/my-abi Ready message)" "Deployment my-abi: exceeded quota: small"
+is "$(field abiinstance/my-abi '{.status.health.status}')" Degraded
+
+row "the production instance of the seed is a StatefulSet with volumes, an autoscaler and a disruption budget"
+ok k create namespace abi
+ok k apply -f examples/workloads/abi-production.yaml
+at() { k -n abi get "$1" abi-production -o "jsonpath=$2"; }
+at_is() { [ "$(at "$1" "$2")" = "$3" ] || { at "$1" "$2"; return 1; }; }
+eventually at_is statefulset '{.spec.replicas} {.spec.volumeClaimTemplates[0].spec.resources.requests.storage}' "3 50Gi"
+eventually at_is hpa '{.spec.minReplicas}-{.spec.maxReplicas} {.spec.metrics[0].resource.target.averageUtilization} {.spec.scaleTargetRef.kind}' "3-10 70 StatefulSet"
+eventually at_is pdb '{.spec.minAvailable}' 2
+at statefulset '{.spec.template.spec.affinity}' | grep -q requiredDuringScheduling || wrong "no hard anti-affinity"
+
+row "what the autoscaler decides stays, whatever spec.replicas says"
+ok k -n abi scale statefulset abi-production --replicas=7
+ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"replicas":4,"config":{"LOG_LEVEL":"debug"}}}'
+eventually at_is configmap '{.data.LOG_LEVEL}' debug
+eventually at_is abiinstance '{.status.observedGeneration}' 2
+is "$(at statefulset '{.spec.replicas}')" 7
+
+row "an instance on GPUs asks for them"
+ok k apply -f examples/workloads/abi-gpu.yaml
+eventually field_is deployment/abi-gpu '{.spec.template.spec.containers[0].resources.limits.nvidia\.com/gpu}' 1
+is "$(field deployment/abi-gpu '{.spec.template.spec.containers[0].env[?(@.name=="ABI_LLM_MODEL")].value}')" llama-7b
+
+row "what the tables cannot say is a finding with its field, and what runs stays"
+ok k patch abiinstance my-abi --type=merge -p '{"spec":{"autoscaling":{"enabled":true,"minReplicas":5,"maxReplicas":2}}}'
+eventually condition_is abiinstance/my-abi Accepted False/InvalidSpec
+is "$(condition abiinstance/my-abi Accepted message)" \
+  "spec.autoscaling.minReplicas: Invalid value: 5: it is above maxReplicas, 2; lower minReplicas or raise maxReplicas"
+is "$(names deployments my-abi)" my-abi
+ok k patch abiinstance my-abi --type=merge -p '{"spec":{"autoscaling":{"enabled":false}}}'
+eventually condition_is abiinstance/my-abi Accepted True/Accepted
+
+row "an object that is somebody else's is never taken over"
+ok k create deployment taken --image=theirs
+ok k apply -f - <<'YAML'
+apiVersion: cloudnative.elide.dev/v1
+kind: Application
+metadata: {name: taken, namespace: default}
+spec: {image: ours}
+YAML
+eventually condition_is application.cloudnative.elide.dev/taken Applied False/ChildConflict
+is "$(field deployment/taken '{.spec.template.spec.containers[0].image}')" theirs
+
+row "the Application of the seed is a Deployment and a ConfigMap"
+app=application.cloudnative.elide.dev/my-app
+ok k apply -f examples/workloads/application.yaml
+eventually field_is deployment/my-app '{.spec.replicas}' 3
+is "$(field configmap/my-app '{.data.key}')" value
+eventually phase_is "$app" "Pending 0/0"
+runs deployment my-app 3 3
+eventually phase_is "$app" "Running 3/3"
+ok condition_is "$app" Ready True/ReconciliationSucceeded
+is "$(field "$app" '{.status.observedGeneration}')" 1
+
+row "one that runs once is a Job, and Succeeded when that is complete"
+ok k patch "$app" --type=merge -p '{"spec":{"strategy":"RunOnce","replicas":1}}'
+gone() { ! out=$(k get "$@" 2>&1) && says NotFound; }
+eventually gone deployment my-app
+job() { k get jobs -l cloudnative.elide.dev/application=my-app -o 'jsonpath={.items[*].metadata.name}'; }
+eventually job
+ok k patch job "$(job)" --subresource=status --type=merge -p '{"status":{"succeeded":1,"startTime":"2026-01-01T00:00:00Z",
+  "completionTime":"2026-01-01T00:00:01Z","conditions":[{"type":"SuccessCriteriaMet","status":"True"},{"type":"Complete","status":"True"}]}}'
+eventually field_is "$app" '{.status.phase}' Succeeded
+
+row "nothing is written while nothing changes, not even by the next controller"
+versions() { k get abiinstances,deployments,services,configmaps -A -o 'jsonpath={.items[*].metadata.resourceVersion}'; }
+before=$(versions)
+end controller
+start_controller
+ok k apply -f - <<'YAML'
+apiVersion: cloudnative.elide.dev/v1
+kind: Application
+metadata: {name: late, namespace: default}
+spec: {image: i, strategy: RunOnce}
+YAML
+eventually field_is application.cloudnative.elide.dev/late '{.status.children.applied}' 1
+is "$(versions)" "$before"
+
+row "the garbage collector takes what a deleted object was made into"
+ok k delete abiinstance my-abi abi-gpu
+ok k -n abi delete abiinstance abi-production
+eventually gone deployment my-abi
+eventually gone service my-abi-metrics
+eventually gone -n abi statefulset abi-production
