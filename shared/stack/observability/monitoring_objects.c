@@ -3,6 +3,7 @@
 #include "stack/observability/monitoring_objects.h"
 
 #include "base/set.h"
+#include "stack/model/fields.h"
 #include "text/json_write.h"
 #include "text/yaml.h"
 
@@ -13,15 +14,12 @@ extern const struct str monitoring_dashboard_herd_inference;
 extern const struct str monitoring_dashboard_herd_platform;
 extern const struct str monitoring_dashboard_herd_vector_db;
 
-static const struct {
-    struct str uid;
-    const struct str *text;
-} dashboards[] = {
-    { STR_INIT("ai-workloads"), &monitoring_dashboard_ai_workloads },
-    { STR_INIT("herd-gpu"), &monitoring_dashboard_herd_gpu },
-    { STR_INIT("herd-inference"), &monitoring_dashboard_herd_inference },
-    { STR_INIT("herd-platform"), &monitoring_dashboard_herd_platform },
-    { STR_INIT("herd-vector-db"), &monitoring_dashboard_herd_vector_db },
+static const struct str *const dashboards[DASHBOARDS] = {
+    [DASHBOARD_AI_WORKLOADS] = &monitoring_dashboard_ai_workloads,
+    [DASHBOARD_GPU] = &monitoring_dashboard_herd_gpu,
+    [DASHBOARD_INFERENCE] = &monitoring_dashboard_herd_inference,
+    [DASHBOARD_PLATFORM] = &monitoring_dashboard_herd_platform,
+    [DASHBOARD_VECTOR_DB] = &monitoring_dashboard_herd_vector_db,
 };
 
 /* --- patterns --- */
@@ -308,11 +306,9 @@ struct str monitoring_dashboard(struct arena *arena, struct str uid, struct str 
 {
     struct strbuf out = strbuf_new(arena, 16 * 1024);
     struct json_writer w = json_writer(&out);
-    size_t i = 0;
+    unsigned which = field_word_value(&words_of_dashboard, uid);
 
-    while (i < sizeof(dashboards) / sizeof(*dashboards) && !str_eq(dashboards[i].uid, uid))
-        i++;
-    if (i == sizeof(dashboards) / sizeof(*dashboards))
+    if (which == DASHBOARD_NONE)
         return STR("");
     json_open_object(&w);
     json_field_str(&w, "apiVersion", STR("v1"));
@@ -327,7 +323,7 @@ struct str monitoring_dashboard(struct arena *arena, struct str uid, struct str 
     json_put_key(&w, STR("data"));
     json_open_object(&w);
     json_put_key(&w, str_fmt(arena, "herd-%.*s.json", STR_ARG(uid)));
-    json_put_str(&w, *dashboards[i].text);
+    json_put_str(&w, *dashboards[which]);
     json_close_object(&w);
     json_close_object(&w);
     return strbuf_str(&out);
