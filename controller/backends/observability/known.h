@@ -30,6 +30,7 @@ struct known {
     struct wire_rules rules; /* that are loaded */
     bool counts_dashboards;
     struct str_list dashboards; /* names of those that are there as they should be */
+    bool amiss; /* in a round that does not look: dashboards are gone, so the next one is to look */
     struct monitor_findings monitors;
     struct rule_findings unselected; /* rules that Prometheus does not select */
     bool kept_up;                    /* in this round all objects were looked at, and tried */

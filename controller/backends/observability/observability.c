@@ -94,6 +94,24 @@ static void drop_ended(struct watched *watched)
         }
 }
 
+/* Rules that were loaded are not: the next round looks whether they are there. */
+static bool lost_rules(const struct watched *watched)
+{
+    bool lost = false;
+    struct str key;
+    void *wish;
+
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        lost = lost || wish_lost_rules(wish);
+    return lost;
+}
+
+static void look_soon(struct watched *watched)
+{
+    watched->look = true;
+    loop_timer_set(watched->timer, LOOK_SOON_MS);
+}
+
 /* A first failure may be of the moment: what is known stands. */
 static void on_round(void *context, struct known *known, const struct sample_index *samples)
 {
@@ -102,8 +120,8 @@ static void on_round(void *context, struct known *known, const struct sample_ind
 
     watched->round = NULL;
     watched->failures = known->trouble.text.len ? watched->failures + 1 : 0;
-    if (watched->look)
-        loop_timer_set(watched->timer, LOOK_SOON_MS);
+    if (watched->look || known->amiss)
+        look_soon(watched);
     else
         wait_for_next(watched);
     watched->look = watched->look || known->trouble.text.len || known_is_in_doubt(known);
@@ -114,6 +132,8 @@ static void on_round(void *context, struct known *known, const struct sample_ind
     known_free(watched->known);
     watched->known = known;
     tell(watched, changed, samples);
+    if (lost_rules(watched))
+        look_soon(watched);
     if (!watched->look && (known->kept_up || !(known->backends & MONITORING_PROMETHEUS)))
         drop_ended(watched);
 }

@@ -4,6 +4,7 @@
 
 #include "base/linked.h"
 #include "base/memory.h"
+#include "controller/backends/observability/refusal.h"
 
 enum { ANSWER_MS = 10000 };
 
@@ -38,7 +39,8 @@ enum question_kind {
     QUESTION_SERVICE, /* Prometheus answers, else the cluster's API */
     QUESTION_OBJECTS, /* of Herd's own */
     QUESTION_MONITORS,
-    QUESTION_PODS, /* and Services, until nothing is left to read */
+    QUESTION_WATCH, /* whether they are still there; unanswered, they are */
+    QUESTION_PODS,  /* and Services, until nothing is left to read */
 };
 
 struct question {
@@ -197,6 +199,30 @@ static int read_dashboard_objects(struct round *round, int status, struct str bo
     return 0;
 }
 
+/* In other rounds, whether they are still there. */
+static bool watches_dashboards(const struct round *round)
+{
+    return !round->options.looks && has_prometheus(round) &&
+           round->options.before->dashboards.count;
+}
+
+static int read_dashboard_names(struct round *round, int status, struct str body, struct error *err)
+{
+    const struct str_list *before = &round->options.before->dashboards;
+    struct known *known = round->known;
+    struct str_list names = str_list_new(round->arena, 8);
+
+    (void)status;
+    if (upkeep_names(round->arena, body, &names, err) < 0)
+        return -1;
+    known->dashboards.count = 0;
+    for (uint32_t i = 0; i < before->count; i++)
+        if (str_list_has(&names, before->items[i]))
+            str_list_push(&known->dashboards, str_dup(known->arena, before->items[i]));
+    known->amiss = known->dashboards.count < before->count;
+    return 0;
+}
+
 /* Without samples it is not known what is scraped already. */
 static bool keeps_monitors(const struct round *round)
 {
@@ -282,6 +308,7 @@ static const struct question questions[] = {
     { has_prometheus, rules_path, read_rules, QUESTION_SERVICE },
     { keeps_up, rule_objects_path, read_rule_objects, QUESTION_OBJECTS },
     { keeps_dashboards, dashboard_objects_path, read_dashboard_objects, QUESTION_OBJECTS },
+    { watches_dashboards, dashboard_objects_path, read_dashboard_names, QUESTION_WATCH },
     { keeps_monitors, service_monitors_path, read_service_monitors, QUESTION_MONITORS },
     { keeps_monitors, pod_monitors_path, read_pod_monitors, QUESTION_MONITORS },
     { asks_namespaces, namespaces_path, read_namespaces, QUESTION_PODS },
@@ -383,6 +410,7 @@ static struct str about_question(const struct round *round)
     case QUESTION_PODS:
         return STR("where pods have their metrics cannot be looked up");
     case QUESTION_OBJECTS:
+    case QUESTION_WATCH:
         break;
     }
     return STR("what Herd added to its monitoring cannot be listed");
@@ -411,6 +439,8 @@ static void note_trouble(struct round *round, int status, const struct error *er
             known->trouble = known_complaint_after(before, known->arena, &trouble);
         return;
     }
+    if (round->at->kind == QUESTION_WATCH)
+        return;
     if (round->at->kind == QUESTION_OBJECTS && !known_complaint(before, &trouble))
         known_keep_dashboards(known, before);
     note_refusal(round, &trouble);
@@ -473,53 +503,6 @@ static bool is_done(const struct kube_request *request, const struct kube_answer
            (request->verb == KUBE_DELETE && answer->status == 404);
 }
 
-static bool is_monitor(const struct kube_request *request)
-{
-    return str_eq(request->resource.kind, upkeep_monitors_resources[MONITOR_SERVICE].kind) ||
-           str_eq(request->resource.kind, upkeep_monitors_resources[MONITOR_POD].kind);
-}
-
-static bool is_dashboard(const struct kube_request *request)
-{
-    return str_eq(request->resource.kind, upkeep_dashboards_resource.kind);
-}
-
-static const char *done_by(enum kube_verb verb)
-{
-    return verb == KUBE_CREATE ? "created" : verb == KUBE_PATCH ? "changed" : "removed";
-}
-
-/* Of a create, 409 is about the name: what has Herd's label was in the list. */
-static struct str refusal_text(struct arena *arena, struct str object, struct str about,
-                               const struct kube_request *request, int status,
-                               const struct error *error)
-{
-    if (request->verb == KUBE_CREATE && status == 409)
-        return str_fmt(arena,
-                       "%.*s is there already and lacks the label " MONITORING_SELECTOR
-                       ", so it is not Herd's to change: rename or remove it",
-                       STR_ARG(object));
-    return str_fmt(arena, "%.*s: %s", STR_ARG(about), error->text);
-}
-
-static struct complaint refusal_of(struct arena *arena, const struct upkeep_change *change,
-                                   int status, const struct error *error)
-{
-    const struct kube_request *request = &change->request;
-    struct str object = str_fmt(arena, "%.*s %.*s/%.*s", STR_ARG(request->resource.kind),
-                                STR_ARG(request->namespace_), STR_ARG(request->name));
-    struct str about = str_fmt(arena, "%.*s cannot be %s", STR_ARG(object), done_by(request->verb));
-
-    return (struct complaint){
-        .about = about,
-        .status = status,
-        .code = error->code,
-        .text = refusal_text(arena, object, about, request, status, error),
-        .stack = change->stack,
-        .dashboard = is_dashboard(request) ? request->name : STR(""),
-    };
-}
-
 static void note_refused_monitor(struct known *known, const struct kube_request *request,
                                  struct str text)
 {
@@ -547,9 +530,9 @@ static void note_change(struct round *round, const struct upkeep_change *change,
             refusal_of(round->arena, change, answer->status, &outcome->error);
 
         note_refusal(round, &refusal);
-        if (is_monitor(request) && request->verb != KUBE_DELETE)
+        if (refusal_is_of_monitor(request) && request->verb != KUBE_DELETE)
             note_refused_monitor(known, request, refusal.text);
-    } else if (is_dashboard(request) && request->verb != KUBE_DELETE) {
+    } else if (refusal_is_of_dashboard(request) && request->verb != KUBE_DELETE) {
         str_list_push(&known->dashboards, str_dup(known->arena, request->name));
     }
 }

@@ -237,3 +237,15 @@ int upkeep_dashboards(struct arena *arena, const struct upkeep *upkeep, struct s
 
     return compare(&c, upkeep, body, changes, in_place, err);
 }
+
+int upkeep_names(struct arena *arena, struct str body, struct str_list *ret_names,
+                 struct error *err)
+{
+    struct json root;
+
+    if (upkeep_read_json(arena, body, &root, err) < 0)
+        return -1;
+    for (struct json_iter it = json_iter(json_get(root, STR("items"))); json_next(&it);)
+        str_list_push(ret_names, json_str(json_walk(it.value, "metadata", "name", NULL)));
+    return 0;
+}

@@ -65,6 +65,10 @@ int upkeep_monitors(struct arena *arena, const struct upkeep *upkeep, enum monit
 int upkeep_dashboards(struct arena *arena, const struct upkeep *upkeep, struct str body,
                       struct upkeep_changes *changes, struct str_list *in_place, struct error *err);
 
+/* The names in such a list. */
+int upkeep_names(struct arena *arena, struct str body, struct str_list *ret_names,
+                 struct error *err);
+
 /* Whether it has Herd's label. */
 bool upkeep_is_herds(struct json stored);
 /* namespace/name of the release that a monitor of Herd's is of. */

@@ -20,6 +20,8 @@ struct wanted {
     int64_t ready_ms;     /* since when a target may be expected */
     int64_t monitored_ms; /* since when Herd's own monitor should bring one; 0 = there is none */
     bool collected;       /* it had targets */
+    bool rule_loaded;     /* in the last round, its alert rules were */
+    int64_t rule_ms;      /* since when they may be expected; 0 = no round yet */
     struct observed_metrics metrics;
 };
 LIST_DEFINE(wanteds, struct wanted)
@@ -30,8 +32,8 @@ struct wish {
     struct str_list dashboards; /* uids */
     struct str_list dropped;    /* uids that it wanted once */
     int64_t interval_ms;
-    int64_t rules_ms; /* since when these rules may be expected; 0 = no round yet */
     struct str rules_trouble;
+    bool lost_rules; /* in the last round some were not loaded any more */
     bool alerts;
     bool paused;
     bool over;
@@ -96,6 +98,8 @@ static struct wanted wanted_of(struct arena *arena, const struct observed_releas
         return one;
     one.monitored_ms = before->monitored_ms;
     one.collected = before->collected;
+    one.rule_loaded = before->rule_loaded;
+    one.rule_ms = before->rule_ms;
     one.metrics = before->metrics;
     one.metrics.message = str_dup(arena, before->metrics.message);
     return one;
@@ -128,7 +132,8 @@ static bool replace(struct wish *wish, const struct wish *renewed)
     bool changed = !same_objects(wish, renewed);
     struct wish next = *renewed;
 
-    next.rules_ms = changed ? 0 : wish->rules_ms;
+    for (uint32_t i = 0; changed && i < next.releases.count; i++)
+        next.releases.items[i].rule_ms = 0;
     next.rules_trouble = str_dup(next.arena, wish->rules_trouble);
     arena_free(wish->arena);
     *wish = next;
@@ -385,21 +390,40 @@ static bool settle_metrics(struct wish *wish, struct map *findings,
     return changed;
 }
 
-/* Rules that are selected take as long as targets to appear. */
+static bool wants_rules(const struct wish *wish)
+{
+    return wish->alerts && !wish->paused;
+}
+
+/* Rules that are selected take as long as targets to appear; and again, once they were gone. */
+static void note_loaded(struct wish *wish, const struct set *loaded, struct str key, int64_t now_ms)
+{
+    AUTO(arena_free) struct arena *scratch = arena_create(0);
+
+    for (uint32_t i = 0; i < wish->releases.count; i++) {
+        struct wanted *one = &wish->releases.items[i];
+        bool is_loaded = set_has(*loaded, wire_rules_release(scratch, key, one->name));
+        bool lost = one->rule_loaded && !is_loaded && wants_rules(wish);
+
+        if (!one->rule_ms || lost)
+            one->rule_ms = now_ms;
+        one->rule_loaded = is_loaded;
+        wish->lost_rules = wish->lost_rules || lost;
+    }
+}
+
 static struct str rules_trouble(const struct wish *wish, struct arena *arena, struct str key,
                                 const struct known *known, int64_t now_ms)
 {
-    struct set loaded = set_of(arena, &known->rules.releases);
-
     for (uint32_t i = 0; i < known->unselected.count; i++)
         if (str_eq(known->unselected.items[i].stack, key))
             return known->unselected.items[i].message;
-    if (now_ms - wish->rules_ms < LIMIT_METRICS_APPEAR || known_refuses(known, wish, key))
+    if (known_refuses(known, wish, key))
         return STR("");
     for (uint32_t i = 0; i < wish->releases.count; i++) {
         const struct wanted *one = &wish->releases.items[i];
 
-        if (!set_has(loaded, wire_rules_release(arena, key, one->name)))
+        if (!one->rule_loaded && now_ms - one->rule_ms >= LIMIT_METRICS_APPEAR)
             return str_fmt(arena,
                            "Prometheus %.*s/%.*s has not loaded PrometheusRule "
                            "%.*s/" MONITORING_RULE_PREFIX
@@ -415,14 +439,16 @@ static bool settle_rules(struct wish *wish, struct str key, const struct known *
                          int64_t now_ms)
 {
     AUTO(arena_free) struct arena *scratch = arena_create(0);
-    struct str trouble;
+    struct str trouble = STR("");
+    struct set loaded;
 
+    wish->lost_rules = false;
     if (!known->counts_alerts)
         return false;
-    if (!wish->rules_ms)
-        wish->rules_ms = now_ms;
-    trouble =
-        wish->alerts && !wish->paused ? rules_trouble(wish, scratch, key, known, now_ms) : STR("");
+    loaded = set_of(scratch, &known->rules.releases);
+    note_loaded(wish, &loaded, key, now_ms);
+    if (wants_rules(wish))
+        trouble = rules_trouble(wish, scratch, key, known, now_ms);
     if (str_eq(trouble, wish->rules_trouble))
         return false;
     wish->rules_trouble = str_dup(wish->arena, trouble);
@@ -439,6 +465,11 @@ bool wish_settle(struct wish *wish, struct str key, const struct known *known,
     for (uint32_t i = 0; i < known->monitors.count; i++)
         map_put(findings, known->monitors.items[i].release, &known->monitors.items[i]);
     return settle_metrics(wish, findings, samples, now_ms) || rules_changed;
+}
+
+bool wish_lost_rules(const struct wish *wish)
+{
+    return wish->lost_rules;
 }
 
 struct str wish_rules_trouble(const struct wish *wish)

@@ -38,6 +38,9 @@ bool wish_settle(struct wish *wish, struct str key, const struct known *known,
                  const struct sample_index *samples, int64_t now_ms);
 /* Why alert rules that it wants are not loaded; "" = they are, or that is not known. */
 struct str wish_rules_trouble(const struct wish *wish);
+/* Whether, in the round that was settled last, rules were not loaded any more: somebody may have
+ * deleted them. */
+bool wish_lost_rules(const struct wish *wish);
 /* Fill in the metrics of the Stack's releases; texts are in the arena. */
 void wish_tell(const struct wish *wish, struct arena *arena, struct observed_releases *releases);
 

@@ -27,7 +27,7 @@ struct fixture {
     struct rounds *rounds;
     struct known *nothing, *known;
     uint32_t samples;
-    bool has_samples, done, wants, has_release;
+    bool has_samples, done, wants, has_release, no_look;
 };
 
 static void on_connection(void *context, struct str id)
@@ -89,7 +89,7 @@ static struct round *begin(struct fixture *f)
     struct str_list namespaces = str_list_new(arena, 1);
 
     str_list_push(&namespaces, STR("shop"));
-    return round_begin(f->rounds, &(struct round_options){ .connection = f->connection, .before = f->nothing, .looks = true,
+    return round_begin(f->rounds, &(struct round_options){ .connection = f->connection, .before = f->nothing, .looks = !f->no_look,
                                                            .namespaces = &namespaces, .add_upkeep = add_upkeep,
                                                            .done = on_done, .context = f });
 }
@@ -280,6 +280,43 @@ static void trouble_of_one_kind_keeps_its_first_words(void **state)
     tear_down(&f);
 }
 
+/* Between two rounds that look, somebody deletes one. */
+static void a_dashboard_that_is_gone_is_missed_at_once(void **state)
+{
+    static const struct {
+        const char *row;
+        struct answer answer;
+        uint32_t count;
+        bool amiss;
+    } rows[] = {
+        { "both are there", { 200, "{\"items\":[{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"}}]}" }, 2, false },
+        { "one is gone", { 200, "{\"items\":[{\"metadata\":{\"name\":\"b\"}}]}" }, 1, true },
+        { "what is not answered stands", { 403, FORBIDDEN }, 2, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct fixture f;
+
+        set_up(&f);
+        f.no_look = true;
+        f.nothing->found = f.nothing->counts_dashboards = true;
+        f.nothing->backends = MONITORING_PROMETHEUS;
+        f.nothing->prometheus = (struct wire_prometheus){ .namespace_ = STR("m"), .name = STR("p") };
+        str_list_push(&f.nothing->dashboards, STR("a"));
+        str_list_push(&f.nothing->dashboards, STR("b"));
+        scripted_api_say(f.api, "GET", "/api/v1/query", 200, UP);
+        scripted_api_say(f.api, "GET", "/api/v1/rules", 200, RULES);
+        scripted_api_say(f.api, "GET", "/namespaces/m/configmaps", rows[i].answer.status, rows[i].answer.body);
+        begin(&f);
+        loopback_run_until(f.loop, &f.done);
+        rows_expect_int(rows[i].row, f.known->dashboards.count, rows[i].count);
+        rows_expect_int(rows[i].row, f.known->amiss, rows[i].amiss);
+        rows_expect_int("it is no trouble", f.known->refusals.count + f.known->trouble.text.len, 0);
+        tear_down(&f);
+    }
+}
+
 /* The cluster was closed meanwhile. */
 static void a_round_that_is_abandoned_tells_nothing(void **state)
 {
@@ -306,6 +343,7 @@ int main(void)
         cmocka_unit_test(a_release_that_nothing_scrapes_gets_a_monitor),
         cmocka_unit_test(a_refusal_is_told_to_its_stack_the_second_time),
         cmocka_unit_test(trouble_of_one_kind_keeps_its_first_words),
+        cmocka_unit_test(a_dashboard_that_is_gone_is_missed_at_once),
         cmocka_unit_test(a_round_that_is_abandoned_tells_nothing),
     };
 

@@ -157,6 +157,18 @@ static void rules_have_time_to_be_loaded(void **state)
     str_list_push(&known->rules.releases, STR("team/shop web"));
     rows_expect_int("they are", settle(wish, &facts, &facts.up, 2000 + LIMIT_METRICS_APPEAR), true);
     rows_expect_str("they are", wish_rules_trouble(wish), STR(""));
+    rows_expect("nothing was lost", !wish_lost_rules(wish), "it was");
+    known->rules.releases.count = 0;
+    rows_expect_int("somebody deletes them: that is no fault of Prometheus",
+                    settle(wish, &facts, &facts.up, 3000 + LIMIT_METRICS_APPEAR), false);
+    rows_expect("it is looked after", wish_lost_rules(wish), "it is not");
+    settle(wish, &facts, &facts.up, 4000 + LIMIT_METRICS_APPEAR);
+    rows_expect("once", !wish_lost_rules(wish), "again");
+    rows_expect_int("they stay away, although they are there again",
+                    settle(wish, &facts, &facts.up, 3000 + 2 * LIMIT_METRICS_APPEAR), true);
+    rows_expect("they are not loaded", wish_rules_trouble(wish).len > 0, "nothing is told");
+    str_list_push(&known->rules.releases, STR("team/shop web"));
+    settle(wish, &facts, &facts.up, 3000 + 2 * LIMIT_METRICS_APPEAR);
     rule_findings_push(&known->unselected, (struct rule_finding){ STR("team/other"), STR("no") });
     settle(wish, &facts, &facts.up, 2000 + LIMIT_METRICS_APPEAR);
     rows_expect_str("those of another Stack are not selected", wish_rules_trouble(wish), STR(""));
