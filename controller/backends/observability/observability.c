@@ -282,16 +282,29 @@ static bool wants_any(const struct stack *stack, const struct observed_cluster *
            (cluster->targeted || has_release_of(cluster, stack->meta.uid));
 }
 
+/* Whether nobody wants anything: then the next round is far away. */
+static bool is_idle(const struct watched *watched)
+{
+    struct str key;
+    void *wish;
+
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        if (!wish_is_over(wish))
+            return false;
+    return true;
+}
+
 /* The first round comes soon, though not that of all clusters at once when Herd starts. */
 static struct wish *wish_for(struct watched *watched, struct str key)
 {
     struct wish *wish = dict_get(watched->wishes, key);
+    bool soon = is_idle(watched) && !watched->round;
 
-    if (wish)
-        return wish;
-    wish = wish_create();
-    dict_set(watched->wishes, key, wish);
-    if (!watched->round && !loop_timer_is_set(watched->timer))
+    if (!wish) {
+        wish = wish_create();
+        dict_set(watched->wishes, key, wish);
+    }
+    if (soon)
         loop_timer_set(watched->timer,
                        (int64_t)rng_below(&watched->owner->rng, LIMIT_METRICS_INTERVAL_MIN));
     return wish;
