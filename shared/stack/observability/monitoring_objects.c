@@ -34,11 +34,32 @@ static void put_literal(struct strbuf *out, struct str name)
             strbuf_char(out, name.at[i]);
 }
 
-static struct str suffix_of(struct str kind)
+/* A controller cuts what stands before the five characters that it makes up for each pod: of a long
+ * name the dash and more is gone (k8s.io/apiserver/pkg/storage/names). A Deployment's pods have the
+ * hash of their ReplicaSet in between, of up to ten characters, of which a part may be left. */
+enum { POD_BASE_MAX = 58, POD_SUFFIX = 5, HASH_MAX = 10 };
+
+static void put_pods(struct strbuf *out, struct str kind, struct str name)
 {
-    if (str_eq(kind, STR("Deployment")))
-        return STR("-[a-z0-9]+-[a-z0-9]{5}");
-    return str_eq(kind, STR("StatefulSet")) ? STR("-[0-9]+") : STR("-[a-z0-9]{5}");
+    size_t dashes = 2; /* around a hash */
+    size_t left = name.len < POD_BASE_MAX ? POD_BASE_MAX - name.len - 1 + POD_SUFFIX : 0;
+    bool whole = name.len + dashes + 1 <= POD_BASE_MAX; /* with a hash of one character */
+    bool cut = name.len + dashes + HASH_MAX > POD_BASE_MAX;
+    bool stateful = str_eq(kind, STR("StatefulSet"));
+
+    put_literal(out, stateful ? name : str_slice(name, 0, POD_BASE_MAX));
+    if (stateful)
+        strbuf_lit(out, "-[0-9]+");
+    else if (!left)
+        strbuf_lit(out, "[a-z0-9]{5}");
+    else if (!str_eq(kind, STR("Deployment")))
+        strbuf_lit(out, "-[a-z0-9]{5}");
+    else if (whole && cut)
+        strbuf_fmt(out, "-([a-z0-9]+-[a-z0-9]{5}|[a-z0-9]{%zu})", left);
+    else if (whole)
+        strbuf_lit(out, "-[a-z0-9]+-[a-z0-9]{5}");
+    else
+        strbuf_fmt(out, "-[a-z0-9]{%zu}", left);
 }
 
 struct str monitoring_pods_pattern(struct arena *arena, struct str workloads)
@@ -53,8 +74,7 @@ struct str monitoring_pods_pattern(struct arena *arena, struct str workloads)
             continue;
         if (out.len)
             strbuf_char(&out, '|');
-        put_literal(&out, one);
-        strbuf_put(&out, suffix_of(kind));
+        put_pods(&out, kind, one);
     }
     return strbuf_str(&out);
 }
