@@ -162,6 +162,8 @@ static void dashboards_are_those_that_herd_has(void **state)
 
         rows_expect_str("the dashboard has the uid that it is asked for by", json_str(json_get(dashboard, STR("uid"))), uid);
         rows_expect("it is provisioned, so it has no __inputs", !json_may_hold(dashboard, STR("__inputs")), uids[i]);
+        rows_expect("rate() drops names: two spellings of one metric would be an error (422)",
+                    str_find(json_str(json_get(json_get(map, STR("data")), key)), STR("rate({__name__"), 0) < 0, uids[i]);
         rows_expect("Grafana takes each title once", set_add(titles, json_str(json_get(dashboard, STR("title")))), uids[i]);
         expect_panels(arena, dashboard, uids[i]);
     }
