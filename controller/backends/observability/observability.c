@@ -134,7 +134,8 @@ static void on_round(void *context, struct known *known, const struct sample_ind
     tell(watched, changed, samples);
     if (lost_rules(watched))
         look_soon(watched);
-    if (!watched->look && (known->kept_up || !(known->backends & MONITORING_PROMETHEUS)))
+    if (!watched->look && !known->traces_trouble.text.len &&
+        (known->kept_up || !(known->backends & MONITORING_PROMETHEUS)))
         drop_ended(watched);
 }
 
@@ -310,6 +311,25 @@ static struct wish *wish_for(struct watched *watched, struct str key)
     return wish;
 }
 
+/* The operator is there, so somebody means to trace. */
+static const struct str nothing_takes_traces = STR_INIT(
+    "the OpenTelemetry operator is there, but no Service that takes traces: set "
+    "otel.telemetryGateway.enabled of the chart suse-observability-agent, install an OpenTelemetry "
+    "collector or Jaeger whose Service has port 4318, or set "
+    "spec.observabilityProfile.tracing.enabled to false");
+
+static void add_traces(struct observed_monitoring *monitoring, const struct known *known,
+                       const struct wish *wish, struct arena *arena)
+{
+    if (!wish_count_traces(wish, &known->traces, monitoring))
+        return;
+    monitoring->untraced = str_dup(arena, monitoring->untraced);
+    if (known->traces.lacks_endpoint)
+        monitoring->traces_trouble = nothing_takes_traces;
+    if (known->traces_trouble.again)
+        monitoring->traces_unknown = str_dup(arena, known->traces_trouble.text);
+}
+
 static struct observed_monitoring monitoring_of(const struct known *known, const struct wish *wish,
                                                 struct arena *arena, struct str key)
 {
@@ -324,6 +344,7 @@ static struct observed_monitoring monitoring_of(const struct known *known, const
     monitoring.counts_alerts = known->counts_alerts;
     monitoring.counts_dashboards = known->counts_dashboards;
     monitoring.dashboards = wish_count_dashboards(wish, &known->dashboards);
+    add_traces(&monitoring, known, wish, arena);
     for (uint32_t i = 0; i < known->rules.stacks.count; i++)
         monitoring.alerts += str_eq(known->rules.stacks.items[i], key);
     return monitoring;

@@ -33,7 +33,8 @@ struct wish {
     struct str_list dropped;    /* uids that it wanted once */
     int64_t interval_ms;
     struct str rules_trouble;
-    bool lost_rules; /* in the last round some were not loaded any more */
+    bool lost_rules;           /* in the last round some were not loaded any more */
+    struct str sampling_ratio; /* of traces; "" = it wants none */
     bool alerts;
     bool paused;
     bool over;
@@ -116,7 +117,8 @@ static bool same_objects(const struct wish *a, const struct wish *b)
 {
     bool same = a->alerts == b->alerts && a->paused == b->paused && a->over == b->over &&
                 a->releases.count == b->releases.count &&
-                a->dashboards.count == b->dashboards.count;
+                a->dashboards.count == b->dashboards.count &&
+                str_eq(a->sampling_ratio, b->sampling_ratio);
 
     for (uint32_t i = 0; same && i < a->releases.count; i++)
         same = str_eq(a->releases.items[i].app_uid, b->releases.items[i].app_uid) &&
@@ -162,6 +164,9 @@ bool wish_renew(struct wish *wish, const struct stack *stack,
                             .dashboards = str_list_new(arena, profile->dashboards.count),
                             .dropped = str_list_new(arena, 0),
                             .interval_ms = interval_of(stack),
+                            .sampling_ratio = profile->tracing.enabled
+                                                  ? str_dup(arena, profile->tracing.sampling_ratio)
+                                                  : STR(""),
                             .alerts = profile->alerts == TOGGLE_ENABLED,
                             .paused = stack->spec.paused };
 
@@ -278,16 +283,30 @@ static void add_dashboards(const struct wish *wish, struct str namespace_, struc
     }
 }
 
+static void add_traces(const struct wish *wish, struct str key, struct upkeep *upkeep)
+{
+    struct arena *arena = upkeep->traces.arena;
+    struct str ratio = str_dup(arena, wish->sampling_ratio);
+
+    for (uint32_t i = 0; ratio.len && i < wish->releases.count; i++)
+        upkeep_traces_push(&upkeep->traces,
+                           (struct upkeep_trace){ release_of(arena, &wish->releases.items[i], key),
+                                                  ratio, wish->paused });
+}
+
 void wish_add_upkeep(const struct wish *wish, struct str key,
                      const struct wire_prometheus *prometheus, struct upkeep *upkeep)
 {
     struct str own_key = str_dup(upkeep->rules.arena, key);
 
+    add_traces(wish, own_key, upkeep);
     if (wish->paused) {
         add_names(&upkeep->kept, &wish->dashboards);
         return;
     }
     set_add(upkeep->stacks, own_key);
+    if (!prometheus)
+        return;
     add_releases_upkeep(wish, own_key, prometheus, upkeep);
     add_dashboards(wish, wire_dashboards_namespace(prometheus), upkeep);
     add_names(&upkeep->dropped, &wish->dropped);
@@ -301,6 +320,32 @@ uint32_t wish_count_dashboards(const struct wish *wish, const struct str_list *i
     for (uint32_t i = 0; i < wish->dashboards.count; i++)
         count += str_list_has(in_place, dashboard_name(arena, wish->dashboards.items[i]));
     return count;
+}
+
+bool wish_count_traces(const struct wish *wish, const struct traces_found *traces,
+                       struct observed_monitoring *monitoring)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct map *by_release = map_new(arena, traces->releases.count);
+
+    if (!wish->sampling_ratio.len)
+        return false;
+    monitoring->counts_traces = traces->counted || !traces->has_operator;
+    for (uint32_t i = 0; i < traces->releases.count; i++)
+        map_put(by_release, traces->releases.items[i].release, &traces->releases.items[i]);
+    for (uint32_t i = 0; i < wish->releases.count; i++) {
+        const struct wanted *one = &wish->releases.items[i];
+        const struct traced_release *traced =
+            map_get(by_release, kube_key(arena, one->namespace_, one->name));
+
+        if (!traced)
+            continue;
+        monitoring->traced++;
+        monitoring->arriving += traced->arrives;
+        if (!traced->arrives && !monitoring->untraced.len)
+            monitoring->untraced = one->name;
+    }
+    return true;
 }
 
 bool wish_knows_dashboard(const struct wish *wish, struct str name)
