@@ -106,7 +106,8 @@ static void pass_on(struct simulation *simulation, struct http_exchange *exchang
         return;
     if (remote)
         remote_forward(remote, exchange, route->rest, &who);
-    else if (!monitoring_handle(simulation, exchange, route->cluster, route->rest))
+    else if (!monitoring_handle(simulation, exchange, route->cluster, route->rest) &&
+             !jaeger_handle(simulation, exchange, route->cluster, route->rest))
         api_handle(simulation->api, exchange, route->cluster, route->rest, &who);
 }
 

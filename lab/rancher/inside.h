@@ -127,6 +127,17 @@ int monitoring_make(struct simulation *simulation, struct arena *arena, struct s
 bool monitoring_handle(struct simulation *simulation, struct http_exchange *exchange,
                        struct str cluster, struct str path);
 
+/* Of "/api/v1/namespaces/NS/services/http:NAME:PORT/proxy/...". */
+bool monitoring_proxied(struct str path, struct str *ret_namespace, struct str *ret_service,
+                        struct str *ret_rest);
+
+/* ---- jaeger.c: answer what the proxy leads to a Jaeger; false: the path leads elsewhere */
+
+bool jaeger_handle(struct simulation *simulation, struct http_exchange *exchange,
+                   struct str cluster, struct str path);
+
+/* ---- monitoring.c */
+
 /* What the cluster's GPU exporter has, for a real Prometheus to scrape; with ?release=, what a pod
  * of that release has: nothing. */
 void monitoring_export(struct simulation *simulation, struct http_exchange *exchange,

@@ -322,9 +322,8 @@ static void rules(struct prometheus *p)
         p, jsonf(p->arena, "{'groups':[%r]}", groups.out.len ? strbuf_str(&groups.out) : STR(" ")));
 }
 
-/* Of "/api/v1/namespaces/NS/services/http:NAME:PORT/proxy/...". */
-static bool proxied(struct str path, struct str *ret_namespace, struct str *ret_service,
-                    struct str *ret_rest)
+bool monitoring_proxied(struct str path, struct str *ret_namespace, struct str *ret_service,
+                        struct str *ret_rest)
 {
     static const struct str prefix = STR_INIT("/api/v1/namespaces/");
     static const struct str proxy = STR_INIT("proxy");
@@ -427,7 +426,7 @@ bool monitoring_handle(struct simulation *simulation, struct http_exchange *exch
     struct found_prometheus found;
     struct str namespace_, service, rest;
 
-    if (!proxied(path, &namespace_, &service, &rest) ||
+    if (!monitoring_proxied(path, &namespace_, &service, &rest) ||
         !str_eq(service, STR("http:prometheus-operated:9090")))
         return false;
     found = find_prometheus(&p, namespace_);

@@ -49,6 +49,14 @@ ok down c-m-a -n shop patch prometheusrule herd-shop-web --type=merge -p '{"spec
 eventually seen_is shop alertsConfigured 16
 eventually seen_is shop alertsConfigured 32
 
+is "$(condition shop reason)" PrometheusActive
+
+row "so does a dashboard"
+eventually seen_is shop dashboardsAvailable 1
+ok down c-m-b -n cattle-dashboards delete configmap herd-dashboard-ai-workloads
+eventually dashboard c-m-b ai-workloads '{.metadata.name}'
+eventually seen_is shop dashboardsAvailable 1
+
 row "dashboards are where Grafana's sidecar looks"
 eventually seen_is shop dashboardsAvailable 1
 is "$(dashboard c-m-a ai-workloads '{.metadata.labels.grafana_dashboard}')" 1

@@ -15,6 +15,7 @@ struct known *known_create(void)
     known->monitors = monitor_findings_new(known->arena, 0);
     known->unselected = rule_findings_new(known->arena, 0);
     known->refusals = complaints_new(known->arena, 0);
+    known->traces = traces_found_new(known->arena);
     return known;
 }
 
@@ -74,6 +75,8 @@ bool known_equal(const struct known *a, const struct known *b)
            same_complaints(&a->refusals, &b->refusals) &&
            same_list(&a->rules.stacks, &b->rules.stacks) &&
            same_list(&a->rules.releases, &b->rules.releases) &&
+           same_complaint(&a->traces_trouble, &b->traces_trouble) &&
+           traces_found_equal(&a->traces, &b->traces) &&
            same_list(&a->dashboards, &b->dashboards) && same_findings(a, b);
 }
 
@@ -82,7 +85,7 @@ bool known_is_in_doubt(const struct known *known)
     for (uint32_t i = 0; i < known->refusals.count; i++)
         if (!known->refusals.items[i].again)
             return true;
-    return false;
+    return known->traces_trouble.text.len && !known->traces_trouble.again;
 }
 
 static bool concerns(const struct complaint *refusal, const struct wish *wish, struct str stack)
@@ -114,6 +117,8 @@ const struct complaint *known_complaint(const struct known *before, const struct
 {
     if (str_eq(before->trouble.about, now->about))
         return &before->trouble;
+    if (str_eq(before->traces_trouble.about, now->about))
+        return &before->traces_trouble;
     for (uint32_t i = 0; i < before->refusals.count; i++)
         if (str_eq(before->refusals.items[i].about, now->about))
             return &before->refusals.items[i];
@@ -192,6 +197,8 @@ struct known *known_from(const struct known *before, bool looks)
     if (looks)
         return known;
     known_keep_dashboards(known, before);
+    known->traces = traces_found_dup(known->arena, &before->traces);
+    known->traces_trouble = complaint_dup(known->arena, &before->traces_trouble);
     for (uint32_t i = 0; i < before->refusals.count; i++)
         complaints_push(&known->refusals, complaint_dup(known->arena, &before->refusals.items[i]));
     return known;

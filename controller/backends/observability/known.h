@@ -4,6 +4,7 @@
 #define HERD_CONTROLLER_BACKENDS_OBSERVABILITY_KNOWN_H
 
 #include "controller/backends/observability/monitors.h"
+#include "controller/backends/observability/traces.h"
 #include "controller/backends/observability/wire.h"
 
 struct wish;
@@ -30,8 +31,11 @@ struct known {
     struct wire_rules rules; /* that are loaded */
     bool counts_dashboards;
     struct str_list dashboards; /* names of those that are there as they should be */
+    bool amiss; /* in a round that does not look: dashboards are gone, so the next one is to look */
     struct monitor_findings monitors;
     struct rule_findings unselected; /* rules that Prometheus does not select */
+    struct traces_found traces;
+    struct complaint traces_trouble; /* why it is not known whether traces arrive */
     bool kept_up;                    /* in this round all objects were looked at, and tried */
     struct complaint trouble;        /* why something could not be found out */
     struct complaints refusals;      /* why objects could not be set right */

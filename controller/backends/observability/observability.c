@@ -94,6 +94,24 @@ static void drop_ended(struct watched *watched)
         }
 }
 
+/* Rules that were loaded are not: the next round looks whether they are there. */
+static bool lost_rules(const struct watched *watched)
+{
+    bool lost = false;
+    struct str key;
+    void *wish;
+
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        lost = lost || wish_lost_rules(wish);
+    return lost;
+}
+
+static void look_soon(struct watched *watched)
+{
+    watched->look = true;
+    loop_timer_set(watched->timer, LOOK_SOON_MS);
+}
+
 /* A first failure may be of the moment: what is known stands. */
 static void on_round(void *context, struct known *known, const struct sample_index *samples)
 {
@@ -102,8 +120,8 @@ static void on_round(void *context, struct known *known, const struct sample_ind
 
     watched->round = NULL;
     watched->failures = known->trouble.text.len ? watched->failures + 1 : 0;
-    if (watched->look)
-        loop_timer_set(watched->timer, LOOK_SOON_MS);
+    if (watched->look || known->amiss)
+        look_soon(watched);
     else
         wait_for_next(watched);
     watched->look = watched->look || known->trouble.text.len || known_is_in_doubt(known);
@@ -114,7 +132,10 @@ static void on_round(void *context, struct known *known, const struct sample_ind
     known_free(watched->known);
     watched->known = known;
     tell(watched, changed, samples);
-    if (!watched->look && (known->kept_up || !(known->backends & MONITORING_PROMETHEUS)))
+    if (lost_rules(watched))
+        look_soon(watched);
+    if (!watched->look && !known->traces_trouble.text.len &&
+        (known->kept_up || !(known->backends & MONITORING_PROMETHEUS)))
         drop_ended(watched);
 }
 
@@ -262,19 +283,51 @@ static bool wants_any(const struct stack *stack, const struct observed_cluster *
            (cluster->targeted || has_release_of(cluster, stack->meta.uid));
 }
 
+/* Whether nobody wants anything: then the next round is far away. */
+static bool is_idle(const struct watched *watched)
+{
+    struct str key;
+    void *wish;
+
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        if (!wish_is_over(wish))
+            return false;
+    return true;
+}
+
 /* The first round comes soon, though not that of all clusters at once when Herd starts. */
 static struct wish *wish_for(struct watched *watched, struct str key)
 {
     struct wish *wish = dict_get(watched->wishes, key);
+    bool soon = is_idle(watched) && !watched->round;
 
-    if (wish)
-        return wish;
-    wish = wish_create();
-    dict_set(watched->wishes, key, wish);
-    if (!watched->round && !loop_timer_is_set(watched->timer))
+    if (!wish) {
+        wish = wish_create();
+        dict_set(watched->wishes, key, wish);
+    }
+    if (soon)
         loop_timer_set(watched->timer,
                        (int64_t)rng_below(&watched->owner->rng, LIMIT_METRICS_INTERVAL_MIN));
     return wish;
+}
+
+/* The operator is there, so somebody means to trace. */
+static const struct str nothing_takes_traces = STR_INIT(
+    "the OpenTelemetry operator is there, but no Service that takes traces: set "
+    "otel.telemetryGateway.enabled of the chart suse-observability-agent, install an OpenTelemetry "
+    "collector or Jaeger whose Service has port 4318, or set "
+    "spec.observabilityProfile.tracing.enabled to false");
+
+static void add_traces(struct observed_monitoring *monitoring, const struct known *known,
+                       const struct wish *wish, struct arena *arena)
+{
+    if (!wish_count_traces(wish, &known->traces, monitoring))
+        return;
+    monitoring->untraced = str_dup(arena, monitoring->untraced);
+    if (known->traces.lacks_endpoint)
+        monitoring->traces_trouble = nothing_takes_traces;
+    if (known->traces_trouble.again)
+        monitoring->traces_unknown = str_dup(arena, known->traces_trouble.text);
 }
 
 static struct observed_monitoring monitoring_of(const struct known *known, const struct wish *wish,
@@ -291,6 +344,7 @@ static struct observed_monitoring monitoring_of(const struct known *known, const
     monitoring.counts_alerts = known->counts_alerts;
     monitoring.counts_dashboards = known->counts_dashboards;
     monitoring.dashboards = wish_count_dashboards(wish, &known->dashboards);
+    add_traces(&monitoring, known, wish, arena);
     for (uint32_t i = 0; i < known->rules.stacks.count; i++)
         monitoring.alerts += str_eq(known->rules.stacks.items[i], key);
     return monitoring;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* round.c: a table of questions; each knows when it is to be asked and how its answer is read. */
-#include "controller/backends/observability/round.h"
+/* round.c: one question after the other is asked, then one change after the other made. */
+#include "controller/backends/observability/round_parts.h"
 
 #include "base/linked.h"
 #include "base/memory.h"
+#include "controller/backends/observability/refusal.h"
 
 enum { ANSWER_MS = 10000 };
 
@@ -11,286 +12,7 @@ struct rounds {
     struct round *first;
 };
 
-struct round {
-    struct rounds *rounds;
-    struct round *next, *previous;
-    struct round_options options;
-    bool abandoned;
-    const struct question *at;
-    struct arena *arena; /* of what is asked and answered */
-    struct str_list namespaces;
-    struct sample_index samples;
-    bool has_samples;
-    struct monitors *monitors;           /* NULL: not looked for */
-    bool monitors_listed[MONITOR_KINDS]; /* else nothing is decided of them */
-    struct upkeep upkeep;
-    struct upkeep_changes changes;
-    uint32_t changed; /* of them, so many were sent and answered */
-    struct known *known;
-};
-
 LINKED_DEFINE(round, struct round)
-
-/* --- questions --- */
-
-enum question_kind {
-    QUESTION_BACKEND, /* what there is; 404: the cluster does not know the kind */
-    QUESTION_SERVICE, /* Prometheus answers, else the cluster's API */
-    QUESTION_OBJECTS, /* of Herd's own */
-    QUESTION_MONITORS,
-    QUESTION_PODS, /* and Services, until nothing is left to read */
-};
-
-struct question {
-    bool (*is_due)(const struct round *round);
-    struct str (*path)(struct round *round);
-    int (*read)(struct round *round, int status, struct str body, struct error *err);
-    enum question_kind kind;
-};
-
-static bool is_looked_for(const struct round *round)
-{
-    return round->options.looks;
-}
-
-static bool has_prometheus(const struct round *round)
-{
-    return round->known->backends & MONITORING_PROMETHEUS;
-}
-
-static void set_backend(struct known *known, enum monitoring_backend which, bool is_there)
-{
-    known->backends = (known->backends & ~(uint32_t)which) | (is_there ? (uint32_t)which : 0);
-}
-
-static struct str agent_path(struct round *round)
-{
-    (void)round;
-    return wire_agent_path;
-}
-
-static int read_agent(struct round *round, int status, struct str body, struct error *err)
-{
-    bool runs = false;
-
-    (void)status;
-    if (wire_agent_read(round->arena, body, &runs, err) < 0)
-        return -1;
-    set_backend(round->known, MONITORING_SUSE, runs);
-    return 0;
-}
-
-static struct str prometheus_path(struct round *round)
-{
-    (void)round;
-    return wire_prometheus_path;
-}
-
-static int read_prometheus(struct round *round, int status, struct str body, struct error *err)
-{
-    struct wire_prometheus one = { .name = STR("") };
-
-    if (status == 200 && wire_prometheus_read(round->arena, body, &one, err) < 0)
-        return -1;
-    set_backend(round->known, MONITORING_PROMETHEUS, one.name.len > 0);
-    known_set_prometheus(round->known, &one);
-    round->known->found = round->known->trouble.text.len == 0;
-    if (one.name.len)
-        round->options.add_upkeep(round->options.context, &one, &round->upkeep);
-    return 0;
-}
-
-/* The Service that the operator makes in the namespace of each Prometheus. */
-static struct str of_prometheus(const struct round *round, struct str path)
-{
-    const struct connection_service service = {
-        .scheme = "http",
-        .namespace_ = round->known->prometheus.namespace_,
-        .name = STR_INIT("prometheus-operated"),
-        .port = 9090,
-    };
-
-    return connection_service_path(round->arena, &service, path);
-}
-
-static struct str samples_path(struct round *round)
-{
-    return of_prometheus(round, wire_samples_path(round->arena, &round->namespaces));
-}
-
-static int read_samples(struct round *round, int status, struct str body, struct error *err)
-{
-    struct samples samples;
-
-    (void)status;
-    if (wire_samples_read(round->arena, body, &samples, err) < 0)
-        return -1;
-    round->samples = sample_index_new(round->arena, &samples);
-    round->has_samples = true;
-    return 0;
-}
-
-static struct str rules_path(struct round *round)
-{
-    return of_prometheus(round, wire_rules_path);
-}
-
-static void copy_list(struct str_list *to, const struct str_list *from)
-{
-    for (uint32_t i = 0; i < from->count; i++)
-        str_list_push(to, str_dup(to->arena, from->items[i]));
-}
-
-static int read_rules(struct round *round, int status, struct str body, struct error *err)
-{
-    struct known *known = round->known;
-    struct wire_rules rules;
-
-    (void)status;
-    if (wire_rules_read(round->arena, body, &rules, err) < 0)
-        return -1;
-    copy_list(&known->rules.stacks, &rules.stacks);
-    copy_list(&known->rules.releases, &rules.releases);
-    known->counts_alerts = true;
-    return 0;
-}
-
-/* Once it is known what to look for, Stacks say what they want. */
-static bool keeps_up(const struct round *round)
-{
-    return has_prometheus(round) && map_count(round->upkeep.stacks.strings);
-}
-
-static struct str rule_objects_path(struct round *round)
-{
-    return upkeep_rules_path(round->arena);
-}
-
-static int read_rule_objects(struct round *round, int status, struct str body, struct error *err)
-{
-    (void)status;
-    return upkeep_rules(round->arena, &round->upkeep, body, &round->changes, err);
-}
-
-static bool keeps_dashboards(const struct round *round)
-{
-    return keeps_up(round) && (round->upkeep.dashboards.count || round->upkeep.dropped.count);
-}
-
-static struct str dashboard_objects_path(struct round *round)
-{
-    return upkeep_dashboards_path(round->arena,
-                                  wire_dashboards_namespace(&round->known->prometheus));
-}
-
-static int read_dashboard_objects(struct round *round, int status, struct str body,
-                                  struct error *err)
-{
-    struct known *known = round->known;
-    struct str_list in_place = str_list_new(round->arena, 4);
-
-    (void)status;
-    if (upkeep_dashboards(round->arena, &round->upkeep, body, &round->changes, &in_place, err) < 0)
-        return -1;
-    copy_list(&known->dashboards, &in_place);
-    known->counts_dashboards = true;
-    return 0;
-}
-
-/* Without samples it is not known what is scraped already. */
-static bool keeps_monitors(const struct round *round)
-{
-    return keeps_up(round) && round->has_samples;
-}
-
-static struct str service_monitors_path(struct round *round)
-{
-    round->monitors =
-        monitors_new(round->arena, &round->upkeep, &round->known->prometheus, &round->samples);
-    return monitors_path(round->arena, MONITOR_SERVICE);
-}
-
-static struct str pod_monitors_path(struct round *round)
-{
-    return monitors_path(round->arena, MONITOR_POD);
-}
-
-static int read_monitors(struct round *round, enum monitor_kind kind, struct str body,
-                         struct error *err)
-{
-    if (monitors_read(round->monitors, kind, body, err) < 0)
-        return -1;
-    round->monitors_listed[kind] = true;
-    return 0;
-}
-
-static int read_service_monitors(struct round *round, int status, struct str body,
-                                 struct error *err)
-{
-    (void)status;
-    return read_monitors(round, MONITOR_SERVICE, body, err);
-}
-
-static int read_pod_monitors(struct round *round, int status, struct str body, struct error *err)
-{
-    (void)status;
-    return read_monitors(round, MONITOR_POD, body, err);
-}
-
-static bool has_monitors(const struct round *round)
-{
-    return round->monitors_listed[MONITOR_SERVICE] && round->monitors_listed[MONITOR_POD];
-}
-
-static bool asks_namespaces(const struct round *round)
-{
-    return round->monitors && monitors_ask_namespaces(round->monitors);
-}
-
-static struct str namespaces_path(struct round *round)
-{
-    (void)round;
-    return monitors_namespaces_path;
-}
-
-static int read_namespaces(struct round *round, int status, struct str body, struct error *err)
-{
-    (void)status;
-    return monitors_read_namespaces(round->monitors, body, err);
-}
-
-static bool has_pods_to_read(const struct round *round)
-{
-    return has_monitors(round) && monitors_next_path(round->monitors, round->arena).len;
-}
-
-static struct str pods_path(struct round *round)
-{
-    return monitors_next_path(round->monitors, round->arena);
-}
-
-static int read_pods(struct round *round, int status, struct str body, struct error *err)
-{
-    (void)status;
-    return monitors_read_next(round->monitors, body, err);
-}
-
-static const struct question questions[] = {
-    { is_looked_for, agent_path, read_agent, QUESTION_BACKEND },
-    { is_looked_for, prometheus_path, read_prometheus, QUESTION_BACKEND },
-    { has_prometheus, samples_path, read_samples, QUESTION_SERVICE },
-    { has_prometheus, rules_path, read_rules, QUESTION_SERVICE },
-    { keeps_up, rule_objects_path, read_rule_objects, QUESTION_OBJECTS },
-    { keeps_dashboards, dashboard_objects_path, read_dashboard_objects, QUESTION_OBJECTS },
-    { keeps_monitors, service_monitors_path, read_service_monitors, QUESTION_MONITORS },
-    { keeps_monitors, pod_monitors_path, read_pod_monitors, QUESTION_MONITORS },
-    { asks_namespaces, namespaces_path, read_namespaces, QUESTION_PODS },
-    { has_pods_to_read, pods_path, read_pods, QUESTION_PODS },
-};
-static const struct question *const questions_end =
-    questions + sizeof(questions) / sizeof(*questions);
-
-/* --- the round --- */
 
 struct rounds *rounds_create(void)
 {
@@ -344,7 +66,7 @@ static void decide_monitors(struct round *round)
 
     if (!round->monitors)
         return;
-    if (has_monitors(round)) /* what it reads was read before */
+    if (round_has_monitors(round)) /* what it reads was read before */
         (void)monitors_decide(round->monitors, &round->changes, &findings, &ignored);
 
     struct rule_findings unselected = monitors_unselected_rules(round->monitors);
@@ -355,9 +77,9 @@ static void decide_monitors(struct round *round)
 /* The next question that is due, or change; false if there is none. */
 static bool ask(struct round *round)
 {
-    while (round->at < questions_end && !round->at->is_due(round))
+    while (round->at < round_questions_end && !round->at->is_due(round))
         round->at++;
-    if (round->at == questions_end) {
+    if (round->at == round_questions_end) {
         decide_monitors(round);
         return change(round);
     }
@@ -380,9 +102,14 @@ static struct str about_question(const struct round *round)
                        STR_ARG(prometheus->namespace_), STR_ARG(prometheus->name));
     case QUESTION_MONITORS:
         return STR("its ServiceMonitors and PodMonitors cannot be listed");
+    case QUESTION_TRACES:
+        return STR("what becomes of traces cannot be looked up");
+    case QUESTION_JAEGER:
+        return STR("Jaeger does not say which services it knows");
     case QUESTION_PODS:
         return STR("where pods have their metrics cannot be looked up");
     case QUESTION_OBJECTS:
+    case QUESTION_WATCH:
         break;
     }
     return STR("what Herd added to its monitoring cannot be listed");
@@ -411,9 +138,20 @@ static void note_trouble(struct round *round, int status, const struct error *er
             known->trouble = known_complaint_after(before, known->arena, &trouble);
         return;
     }
+    if (round->at->kind == QUESTION_WATCH)
+        return;
+    if (round->at->kind == QUESTION_TRACES || round->at->kind == QUESTION_JAEGER) {
+        known->traces_trouble = known_complaint_after(before, known->arena, &trouble);
+        return;
+    }
     if (round->at->kind == QUESTION_OBJECTS && !known_complaint(before, &trouble))
         known_keep_dashboards(known, before);
     note_refusal(round, &trouble);
+}
+
+static bool may_lack(enum question_kind kind)
+{
+    return kind == QUESTION_BACKEND || kind == QUESTION_TRACES || kind == QUESTION_JAEGER;
 }
 
 /* What a Service of the cluster answers says nothing about the way there. False: it is of no use.
@@ -423,9 +161,9 @@ static bool read_answer(struct round *round, const struct kube_answer *answer)
     const struct question *question = round->at;
     struct connection *connection = round->options.connection;
     struct request_outcome outcome = request_outcome_of(answer);
-    bool lacks = question->kind == QUESTION_BACKEND && answer->status == 404;
+    bool lacks = may_lack(question->kind) && answer->status == 404;
 
-    if (question->kind != QUESTION_SERVICE)
+    if (question->kind != QUESTION_SERVICE && question->kind != QUESTION_JAEGER)
         request_backoff_note(connection_backoff(connection), &outcome,
                              loop_now_ms(connection_loop(connection)));
     if ((outcome.result != REQUEST_DONE && !lacks) ||
@@ -440,8 +178,13 @@ static bool read_answer(struct round *round, const struct kube_answer *answer)
 static void finish(struct round *round)
 {
     struct known *known = round->known;
+    struct traces_found traces;
 
-    known->kept_up = keeps_up(round) && !known->trouble.text.len;
+    if (round->traces) {
+        traces = traces_conclude(round->traces);
+        known->traces = traces_found_dup(known->arena, &traces);
+    }
+    known->kept_up = round_keeps_up(round) && !known->trouble.text.len;
     round->known = NULL;
     round->options.done(round->options.context, known, round->has_samples ? &round->samples : NULL);
     round_free(round);
@@ -455,12 +198,10 @@ static void on_answer(void *context, const struct kube_answer *answer)
         round_free(round);
         return;
     }
-    if (round->at->read != read_pods) {
-        read_answer(round, answer);
+    if (!read_answer(round, answer) && round->at->skip)
+        round->at->skip(round);
+    if (!round->at->skip)
         round->at++;
-    } else if (!read_answer(round, answer)) {
-        monitors_skip(round->monitors);
-    }
     if (!ask(round))
         finish(round);
 }
@@ -471,53 +212,6 @@ static bool is_done(const struct kube_request *request, const struct kube_answer
 {
     return outcome->result == REQUEST_DONE ||
            (request->verb == KUBE_DELETE && answer->status == 404);
-}
-
-static bool is_monitor(const struct kube_request *request)
-{
-    return str_eq(request->resource.kind, upkeep_monitors_resources[MONITOR_SERVICE].kind) ||
-           str_eq(request->resource.kind, upkeep_monitors_resources[MONITOR_POD].kind);
-}
-
-static bool is_dashboard(const struct kube_request *request)
-{
-    return str_eq(request->resource.kind, upkeep_dashboards_resource.kind);
-}
-
-static const char *done_by(enum kube_verb verb)
-{
-    return verb == KUBE_CREATE ? "created" : verb == KUBE_PATCH ? "changed" : "removed";
-}
-
-/* Of a create, 409 is about the name: what has Herd's label was in the list. */
-static struct str refusal_text(struct arena *arena, struct str object, struct str about,
-                               const struct kube_request *request, int status,
-                               const struct error *error)
-{
-    if (request->verb == KUBE_CREATE && status == 409)
-        return str_fmt(arena,
-                       "%.*s is there already and lacks the label " MONITORING_SELECTOR
-                       ", so it is not Herd's to change: rename or remove it",
-                       STR_ARG(object));
-    return str_fmt(arena, "%.*s: %s", STR_ARG(about), error->text);
-}
-
-static struct complaint refusal_of(struct arena *arena, const struct upkeep_change *change,
-                                   int status, const struct error *error)
-{
-    const struct kube_request *request = &change->request;
-    struct str object = str_fmt(arena, "%.*s %.*s/%.*s", STR_ARG(request->resource.kind),
-                                STR_ARG(request->namespace_), STR_ARG(request->name));
-    struct str about = str_fmt(arena, "%.*s cannot be %s", STR_ARG(object), done_by(request->verb));
-
-    return (struct complaint){
-        .about = about,
-        .status = status,
-        .code = error->code,
-        .text = refusal_text(arena, object, about, request, status, error),
-        .stack = change->stack,
-        .dashboard = is_dashboard(request) ? request->name : STR(""),
-    };
 }
 
 static void note_refused_monitor(struct known *known, const struct kube_request *request,
@@ -547,9 +241,9 @@ static void note_change(struct round *round, const struct upkeep_change *change,
             refusal_of(round->arena, change, answer->status, &outcome->error);
 
         note_refusal(round, &refusal);
-        if (is_monitor(request) && request->verb != KUBE_DELETE)
+        if (refusal_is_of_monitor(request) && request->verb != KUBE_DELETE)
             note_refused_monitor(known, request, refusal.text);
-    } else if (is_dashboard(request) && request->verb != KUBE_DELETE) {
+    } else if (refusal_is_of_dashboard(request) && request->verb != KUBE_DELETE) {
         str_list_push(&known->dashboards, str_dup(known->arena, request->name));
     }
 }
@@ -578,7 +272,7 @@ struct round *round_begin(struct rounds *rounds, const struct round_options *opt
     round_link(&rounds->first, round);
     round->options = *options;
     round->arena = arena_create(0);
-    round->at = questions;
+    round->at = round_questions;
     round->upkeep = upkeep_new(round->arena);
     round->changes = upkeep_changes_new(round->arena, 8);
     round->known = known_from(options->before, options->looks);

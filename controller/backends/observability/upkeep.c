@@ -16,6 +16,8 @@ const struct kube_resource upkeep_monitors_resources[MONITOR_KINDS] = {
 };
 const struct kube_resource upkeep_dashboards_resource =
     KUBE_RESOURCE_INIT("", "v1", "configmaps", "ConfigMap", true);
+const struct kube_resource upkeep_instrumentations_resource =
+    KUBE_RESOURCE_INIT("opentelemetry.io", "v1alpha1", "instrumentations", "Instrumentation", true);
 
 struct upkeep upkeep_new(struct arena *arena)
 {
@@ -25,6 +27,8 @@ struct upkeep upkeep_new(struct arena *arena)
         .monitors = { upkeep_objects_new(arena, 4), upkeep_objects_new(arena, 4) },
         .undecided = set_new(arena, 4),
         .dashboards = upkeep_objects_new(arena, 4),
+        .traces = upkeep_traces_new(arena, 8),
+        .instrumentations = upkeep_objects_new(arena, 4),
         .stacks = set_new(arena, 8),
         .dropped = str_list_new(arena, 4),
         .kept = str_list_new(arena, 4),
@@ -50,6 +54,11 @@ struct str upkeep_rules_path(struct arena *arena)
 struct str upkeep_dashboards_path(struct arena *arena, struct str namespace_)
 {
     return list_path(arena, &upkeep_dashboards_resource, namespace_);
+}
+
+struct str upkeep_instrumentations_path(struct arena *arena)
+{
+    return list_path(arena, &upkeep_instrumentations_resource, STR(""));
 }
 
 int upkeep_read_json(struct arena *arena, struct str body, struct json *ret_root, struct error *err)
@@ -236,4 +245,25 @@ int upkeep_dashboards(struct arena *arena, const struct upkeep *upkeep, struct s
                                   dashboard_goes };
 
     return compare(&c, upkeep, body, changes, in_place, err);
+}
+
+int upkeep_instrumentations(struct arena *arena, const struct upkeep *upkeep, struct str body,
+                            struct upkeep_changes *changes, struct error *err)
+{
+    const struct comparison c = { arena, &upkeep_instrumentations_resource,
+                                  &upkeep->instrumentations, false, rule_goes };
+
+    return compare(&c, upkeep, body, changes, NULL, err);
+}
+
+int upkeep_names(struct arena *arena, struct str body, struct str_list *ret_names,
+                 struct error *err)
+{
+    struct json root;
+
+    if (upkeep_read_json(arena, body, &root, err) < 0)
+        return -1;
+    for (struct json_iter it = json_iter(json_get(root, STR("items"))); json_next(&it);)
+        str_list_push(ret_names, json_str(json_walk(it.value, "metadata", "name", NULL)));
+    return 0;
 }

@@ -27,6 +27,14 @@ struct upkeep_release {
 };
 LIST_DEFINE(upkeep_releases, struct upkeep_release)
 
+/* A release whose pods may be traced. */
+struct upkeep_trace {
+    struct monitored_release of;
+    struct str sampling_ratio; /* decimal text */
+    bool paused;               /* what is there for it stays as it is */
+};
+LIST_DEFINE(upkeep_traces, struct upkeep_trace)
+
 /* Everything is in the arena. */
 struct upkeep {
     struct upkeep_releases releases;
@@ -34,6 +42,8 @@ struct upkeep {
     struct upkeep_objects monitors[MONITOR_KINDS];
     struct set undecided; /* namespace/name of releases whose monitors stay as they are */
     struct upkeep_objects dashboards;
+    struct upkeep_traces traces;
+    struct upkeep_objects instrumentations; /* of those, once it is known where traces go */
     struct set stacks; /* namespace/name of those that say here what they want: what is
                            * theirs and they do not want is removed */
     struct str_list
@@ -51,9 +61,11 @@ LIST_DEFINE(upkeep_changes, struct upkeep_change)
 extern const struct kube_resource upkeep_rules_resource;
 extern const struct kube_resource upkeep_monitors_resources[MONITOR_KINDS];
 extern const struct kube_resource upkeep_dashboards_resource;
+extern const struct kube_resource upkeep_instrumentations_resource;
 /* What to list; dashboards are looked for in one namespace. */
 struct str upkeep_rules_path(struct arena *arena);
 struct str upkeep_dashboards_path(struct arena *arena, struct str namespace_);
+struct str upkeep_instrumentations_path(struct arena *arena);
 
 /* Compare with such a list: what is to be created, patched or deleted is added to `changes`, and
  * names of what is as wanted to `in_place`, which may be NULL. */
@@ -64,6 +76,12 @@ int upkeep_monitors(struct arena *arena, const struct upkeep *upkeep, enum monit
                     struct str body, struct upkeep_changes *changes, struct error *err);
 int upkeep_dashboards(struct arena *arena, const struct upkeep *upkeep, struct str body,
                       struct upkeep_changes *changes, struct str_list *in_place, struct error *err);
+
+int upkeep_instrumentations(struct arena *arena, const struct upkeep *upkeep, struct str body,
+                            struct upkeep_changes *changes, struct error *err);
+/* The names in such a list. */
+int upkeep_names(struct arena *arena, struct str body, struct str_list *ret_names,
+                 struct error *err);
 
 /* Whether it has Herd's label. */
 bool upkeep_is_herds(struct json stored);

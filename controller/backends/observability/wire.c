@@ -279,15 +279,20 @@ static bool after_name(struct str pod, struct str name, struct str *ret_rest)
     return true;
 }
 
+/* Of a name that fills the base: neither the dash behind it nor a hash is left. */
+static bool is_of_cut(struct str pod, struct str name)
+{
+    return pod.len == POD_BASE_MAX + POD_SUFFIX &&
+           str_starts(pod, str_slice(name, 0, POD_BASE_MAX)) &&
+           is_word(str_slice(pod, POD_BASE_MAX, pod.len), false);
+}
+
 /* Of a ReplicaSet's pod, and that is named NAME-hash. */
 static bool is_of_deployment(struct str pod, struct str name)
 {
     struct str rest;
     ptrdiff_t dash;
 
-    if (name.len + 1 >= POD_BASE_MAX)
-        return pod.len == POD_BASE_MAX + POD_SUFFIX &&
-               str_starts(pod, str_slice(name, 0, POD_BASE_MAX));
     if (!after_name(pod, name, &rest))
         return false;
     dash = str_find_char(rest, '-', 0);
@@ -302,10 +307,12 @@ bool wire_pod_is_of(struct str pod, struct str kind, struct str name)
 {
     struct str rest;
 
-    if (str_eq(kind, STR("Deployment")))
-        return is_of_deployment(pod, name);
     if (str_eq(kind, STR("StatefulSet")))
         return after_name(pod, name, &rest) && is_word(rest, true);
+    if (name.len >= POD_BASE_MAX)
+        return is_of_cut(pod, name);
+    if (str_eq(kind, STR("Deployment")))
+        return is_of_deployment(pod, name);
     return after_name(pod, name, &rest) && rest.len == POD_SUFFIX && is_word(rest, false);
 }
 

@@ -20,6 +20,8 @@ struct wanted {
     int64_t ready_ms;     /* since when a target may be expected */
     int64_t monitored_ms; /* since when Herd's own monitor should bring one; 0 = there is none */
     bool collected;       /* it had targets */
+    bool rule_loaded;     /* in the last round, its alert rules were */
+    int64_t rule_ms;      /* since when they may be expected; 0 = no round yet */
     struct observed_metrics metrics;
 };
 LIST_DEFINE(wanteds, struct wanted)
@@ -30,8 +32,9 @@ struct wish {
     struct str_list dashboards; /* uids */
     struct str_list dropped;    /* uids that it wanted once */
     int64_t interval_ms;
-    int64_t rules_ms; /* since when these rules may be expected; 0 = no round yet */
     struct str rules_trouble;
+    bool lost_rules;           /* in the last round some were not loaded any more */
+    struct str sampling_ratio; /* of traces; "" = it wants none */
     bool alerts;
     bool paused;
     bool over;
@@ -96,6 +99,8 @@ static struct wanted wanted_of(struct arena *arena, const struct observed_releas
         return one;
     one.monitored_ms = before->monitored_ms;
     one.collected = before->collected;
+    one.rule_loaded = before->rule_loaded;
+    one.rule_ms = before->rule_ms;
     one.metrics = before->metrics;
     one.metrics.message = str_dup(arena, before->metrics.message);
     return one;
@@ -112,7 +117,8 @@ static bool same_objects(const struct wish *a, const struct wish *b)
 {
     bool same = a->alerts == b->alerts && a->paused == b->paused && a->over == b->over &&
                 a->releases.count == b->releases.count &&
-                a->dashboards.count == b->dashboards.count;
+                a->dashboards.count == b->dashboards.count &&
+                str_eq(a->sampling_ratio, b->sampling_ratio);
 
     for (uint32_t i = 0; same && i < a->releases.count; i++)
         same = str_eq(a->releases.items[i].app_uid, b->releases.items[i].app_uid) &&
@@ -128,7 +134,8 @@ static bool replace(struct wish *wish, const struct wish *renewed)
     bool changed = !same_objects(wish, renewed);
     struct wish next = *renewed;
 
-    next.rules_ms = changed ? 0 : wish->rules_ms;
+    for (uint32_t i = 0; changed && i < next.releases.count; i++)
+        next.releases.items[i].rule_ms = 0;
     next.rules_trouble = str_dup(next.arena, wish->rules_trouble);
     arena_free(wish->arena);
     *wish = next;
@@ -157,6 +164,9 @@ bool wish_renew(struct wish *wish, const struct stack *stack,
                             .dashboards = str_list_new(arena, profile->dashboards.count),
                             .dropped = str_list_new(arena, 0),
                             .interval_ms = interval_of(stack),
+                            .sampling_ratio = profile->tracing.enabled
+                                                  ? str_dup(arena, profile->tracing.sampling_ratio)
+                                                  : STR(""),
                             .alerts = profile->alerts == TOGGLE_ENABLED,
                             .paused = stack->spec.paused };
 
@@ -273,16 +283,30 @@ static void add_dashboards(const struct wish *wish, struct str namespace_, struc
     }
 }
 
+static void add_traces(const struct wish *wish, struct str key, struct upkeep *upkeep)
+{
+    struct arena *arena = upkeep->traces.arena;
+    struct str ratio = str_dup(arena, wish->sampling_ratio);
+
+    for (uint32_t i = 0; ratio.len && i < wish->releases.count; i++)
+        upkeep_traces_push(&upkeep->traces,
+                           (struct upkeep_trace){ release_of(arena, &wish->releases.items[i], key),
+                                                  ratio, wish->paused });
+}
+
 void wish_add_upkeep(const struct wish *wish, struct str key,
                      const struct wire_prometheus *prometheus, struct upkeep *upkeep)
 {
     struct str own_key = str_dup(upkeep->rules.arena, key);
 
+    add_traces(wish, own_key, upkeep);
     if (wish->paused) {
         add_names(&upkeep->kept, &wish->dashboards);
         return;
     }
     set_add(upkeep->stacks, own_key);
+    if (!prometheus)
+        return;
     add_releases_upkeep(wish, own_key, prometheus, upkeep);
     add_dashboards(wish, wire_dashboards_namespace(prometheus), upkeep);
     add_names(&upkeep->dropped, &wish->dropped);
@@ -296,6 +320,32 @@ uint32_t wish_count_dashboards(const struct wish *wish, const struct str_list *i
     for (uint32_t i = 0; i < wish->dashboards.count; i++)
         count += str_list_has(in_place, dashboard_name(arena, wish->dashboards.items[i]));
     return count;
+}
+
+bool wish_count_traces(const struct wish *wish, const struct traces_found *traces,
+                       struct observed_monitoring *monitoring)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct map *by_release = map_new(arena, traces->releases.count);
+
+    if (!wish->sampling_ratio.len)
+        return false;
+    monitoring->counts_traces = traces->counted || !traces->has_operator;
+    for (uint32_t i = 0; i < traces->releases.count; i++)
+        map_put(by_release, traces->releases.items[i].release, &traces->releases.items[i]);
+    for (uint32_t i = 0; i < wish->releases.count; i++) {
+        const struct wanted *one = &wish->releases.items[i];
+        const struct traced_release *traced =
+            map_get(by_release, kube_key(arena, one->namespace_, one->name));
+
+        if (!traced)
+            continue;
+        monitoring->traced++;
+        monitoring->arriving += traced->arrives;
+        if (!traced->arrives && !monitoring->untraced.len)
+            monitoring->untraced = one->name;
+    }
+    return true;
 }
 
 bool wish_knows_dashboard(const struct wish *wish, struct str name)
@@ -385,21 +435,40 @@ static bool settle_metrics(struct wish *wish, struct map *findings,
     return changed;
 }
 
-/* Rules that are selected take as long as targets to appear. */
+static bool wants_rules(const struct wish *wish)
+{
+    return wish->alerts && !wish->paused;
+}
+
+/* Rules that are selected take as long as targets to appear; and again, once they were gone. */
+static void note_loaded(struct wish *wish, const struct set *loaded, struct str key, int64_t now_ms)
+{
+    AUTO(arena_free) struct arena *scratch = arena_create(0);
+
+    for (uint32_t i = 0; i < wish->releases.count; i++) {
+        struct wanted *one = &wish->releases.items[i];
+        bool is_loaded = set_has(*loaded, wire_rules_release(scratch, key, one->name));
+        bool lost = one->rule_loaded && !is_loaded && wants_rules(wish);
+
+        if (!one->rule_ms || lost)
+            one->rule_ms = now_ms;
+        one->rule_loaded = is_loaded;
+        wish->lost_rules = wish->lost_rules || lost;
+    }
+}
+
 static struct str rules_trouble(const struct wish *wish, struct arena *arena, struct str key,
                                 const struct known *known, int64_t now_ms)
 {
-    struct set loaded = set_of(arena, &known->rules.releases);
-
     for (uint32_t i = 0; i < known->unselected.count; i++)
         if (str_eq(known->unselected.items[i].stack, key))
             return known->unselected.items[i].message;
-    if (now_ms - wish->rules_ms < LIMIT_METRICS_APPEAR || known_refuses(known, wish, key))
+    if (known_refuses(known, wish, key))
         return STR("");
     for (uint32_t i = 0; i < wish->releases.count; i++) {
         const struct wanted *one = &wish->releases.items[i];
 
-        if (!set_has(loaded, wire_rules_release(arena, key, one->name)))
+        if (!one->rule_loaded && now_ms - one->rule_ms >= LIMIT_METRICS_APPEAR)
             return str_fmt(arena,
                            "Prometheus %.*s/%.*s has not loaded PrometheusRule "
                            "%.*s/" MONITORING_RULE_PREFIX
@@ -415,14 +484,16 @@ static bool settle_rules(struct wish *wish, struct str key, const struct known *
                          int64_t now_ms)
 {
     AUTO(arena_free) struct arena *scratch = arena_create(0);
-    struct str trouble;
+    struct str trouble = STR("");
+    struct set loaded;
 
+    wish->lost_rules = false;
     if (!known->counts_alerts)
         return false;
-    if (!wish->rules_ms)
-        wish->rules_ms = now_ms;
-    trouble =
-        wish->alerts && !wish->paused ? rules_trouble(wish, scratch, key, known, now_ms) : STR("");
+    loaded = set_of(scratch, &known->rules.releases);
+    note_loaded(wish, &loaded, key, now_ms);
+    if (wants_rules(wish))
+        trouble = rules_trouble(wish, scratch, key, known, now_ms);
     if (str_eq(trouble, wish->rules_trouble))
         return false;
     wish->rules_trouble = str_dup(wish->arena, trouble);
@@ -439,6 +510,11 @@ bool wish_settle(struct wish *wish, struct str key, const struct known *known,
     for (uint32_t i = 0; i < known->monitors.count; i++)
         map_put(findings, known->monitors.items[i].release, &known->monitors.items[i]);
     return settle_metrics(wish, findings, samples, now_ms) || rules_changed;
+}
+
+bool wish_lost_rules(const struct wish *wish)
+{
+    return wish->lost_rules;
 }
 
 struct str wish_rules_trouble(const struct wish *wish)

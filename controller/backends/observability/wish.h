@@ -24,11 +24,15 @@ int64_t wish_interval_ms(const struct wish *wish);
 /* Add the namespaces of its releases that are not in the list. */
 void wish_add_namespaces(const struct wish *wish, struct str_list *namespaces);
 
-/* Add the objects that it wants, those that it wants no more, and itself, named `key`. */
+/* Add the objects that it wants, those that it wants no more, and itself, named `key`. Without a
+ * Prometheus, which is NULL then, only what traces need. */
 void wish_add_upkeep(const struct wish *wish, struct str key,
                      const struct wire_prometheus *prometheus, struct upkeep *upkeep);
 /* How many of the dashboards that it wants are among those named so. */
 uint32_t wish_count_dashboards(const struct wish *wish, const struct str_list *in_place);
+/* Whether its pods may be traced; then its figures of traces are filled in. */
+bool wish_count_traces(const struct wish *wish, const struct traces_found *traces,
+                       struct observed_monitoring *monitoring);
 /* Whether it wants, or wanted, the dashboard that is named so. */
 bool wish_knows_dashboard(const struct wish *wish, struct str name);
 
@@ -38,6 +42,9 @@ bool wish_settle(struct wish *wish, struct str key, const struct known *known,
                  const struct sample_index *samples, int64_t now_ms);
 /* Why alert rules that it wants are not loaded; "" = they are, or that is not known. */
 struct str wish_rules_trouble(const struct wish *wish);
+/* Whether, in the round that was settled last, rules were not loaded any more: somebody may have
+ * deleted them. */
+bool wish_lost_rules(const struct wish *wish);
 /* Fill in the metrics of the Stack's releases; texts are in the arena. */
 void wish_tell(const struct wish *wish, struct arena *arena, struct observed_releases *releases);
 

@@ -218,7 +218,13 @@ struct observed_monitoring {
     bool counts_alerts;       /* Prometheus said which rules it has: */
     uint32_t alerts;          /* those of this Stack */
     bool counts_dashboards;
-    uint32_t dashboards; /* those that are there as they should be */
+    uint32_t dashboards;       /* those that are there as they should be */
+    struct str traces_trouble; /* why nothing takes its traces; "" = something does, or not known */
+    struct str traces_unknown; /* why it is not known whether they arrive; "" = it is */
+    bool counts_traces;        /* it is known of which of its releases: */
+    uint32_t traced;           /* those with pods that opted in */
+    uint32_t arriving;         /* and of those, whose traces arrive */
+    struct str untraced;       /* the first of those whose traces do not, by its release's name */
 };
 
 enum cluster_state {

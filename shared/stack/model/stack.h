@@ -141,6 +141,17 @@ struct security_profile {
     enum toggle compliance;
 };
 
+/* A dashboard that Herd has; 0 = it has none of that uid. */
+enum dashboard {
+    DASHBOARD_NONE,
+    DASHBOARD_AI_WORKLOADS,
+    DASHBOARD_GPU,
+    DASHBOARD_INFERENCE,
+    DASHBOARD_PLATFORM,
+    DASHBOARD_VECTOR_DB,
+    DASHBOARDS
+};
+
 struct tracing {
     uint64_t given;
     bool enabled;

@@ -131,6 +131,7 @@ struct observability_state {
     int64_t dashboards;
     int64_t alerts;
     struct str backend;
+    enum condition_status traces_collected;
 };
 
 /* Its members in JSON: status_fields.def. */

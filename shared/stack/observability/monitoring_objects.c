@@ -3,6 +3,7 @@
 #include "stack/observability/monitoring_objects.h"
 
 #include "base/set.h"
+#include "stack/model/fields.h"
 #include "text/json_write.h"
 #include "text/yaml.h"
 
@@ -13,15 +14,12 @@ extern const struct str monitoring_dashboard_herd_inference;
 extern const struct str monitoring_dashboard_herd_platform;
 extern const struct str monitoring_dashboard_herd_vector_db;
 
-static const struct {
-    struct str uid;
-    const struct str *text;
-} dashboards[] = {
-    { STR_INIT("ai-workloads"), &monitoring_dashboard_ai_workloads },
-    { STR_INIT("herd-gpu"), &monitoring_dashboard_herd_gpu },
-    { STR_INIT("herd-inference"), &monitoring_dashboard_herd_inference },
-    { STR_INIT("herd-platform"), &monitoring_dashboard_herd_platform },
-    { STR_INIT("herd-vector-db"), &monitoring_dashboard_herd_vector_db },
+static const struct str *const dashboards[DASHBOARDS] = {
+    [DASHBOARD_AI_WORKLOADS] = &monitoring_dashboard_ai_workloads,
+    [DASHBOARD_GPU] = &monitoring_dashboard_herd_gpu,
+    [DASHBOARD_INFERENCE] = &monitoring_dashboard_herd_inference,
+    [DASHBOARD_PLATFORM] = &monitoring_dashboard_herd_platform,
+    [DASHBOARD_VECTOR_DB] = &monitoring_dashboard_herd_vector_db,
 };
 
 /* --- patterns --- */
@@ -36,11 +34,32 @@ static void put_literal(struct strbuf *out, struct str name)
             strbuf_char(out, name.at[i]);
 }
 
-static struct str suffix_of(struct str kind)
+/* A controller cuts what stands before the five characters that it makes up for each pod: of a long
+ * name the dash and more is gone (k8s.io/apiserver/pkg/storage/names). A Deployment's pods have the
+ * hash of their ReplicaSet in between, of up to ten characters, of which a part may be left. */
+enum { POD_BASE_MAX = 58, POD_SUFFIX = 5, HASH_MAX = 10 };
+
+static void put_pods(struct strbuf *out, struct str kind, struct str name)
 {
-    if (str_eq(kind, STR("Deployment")))
-        return STR("-[a-z0-9]+-[a-z0-9]{5}");
-    return str_eq(kind, STR("StatefulSet")) ? STR("-[0-9]+") : STR("-[a-z0-9]{5}");
+    size_t dashes = 2; /* around a hash */
+    size_t left = name.len < POD_BASE_MAX ? POD_BASE_MAX - name.len - 1 + POD_SUFFIX : 0;
+    bool whole = name.len + dashes + 1 <= POD_BASE_MAX; /* with a hash of one character */
+    bool cut = name.len + dashes + HASH_MAX > POD_BASE_MAX;
+    bool stateful = str_eq(kind, STR("StatefulSet"));
+
+    put_literal(out, stateful ? name : str_slice(name, 0, POD_BASE_MAX));
+    if (stateful)
+        strbuf_lit(out, "-[0-9]+");
+    else if (!left)
+        strbuf_lit(out, "[a-z0-9]{5}");
+    else if (!str_eq(kind, STR("Deployment")))
+        strbuf_lit(out, "-[a-z0-9]{5}");
+    else if (whole && cut)
+        strbuf_fmt(out, "-([a-z0-9]+-[a-z0-9]{5}|[a-z0-9]{%zu})", left);
+    else if (whole)
+        strbuf_lit(out, "-[a-z0-9]+-[a-z0-9]{5}");
+    else
+        strbuf_fmt(out, "-[a-z0-9]{%zu}", left);
 }
 
 struct str monitoring_pods_pattern(struct arena *arena, struct str workloads)
@@ -55,8 +74,7 @@ struct str monitoring_pods_pattern(struct arena *arena, struct str workloads)
             continue;
         if (out.len)
             strbuf_char(&out, '|');
-        put_literal(&out, one);
-        strbuf_put(&out, suffix_of(kind));
+        put_pods(&out, kind, one);
     }
     return strbuf_str(&out);
 }
@@ -141,35 +159,42 @@ static struct str groups_of(struct arena *arena, const struct monitored_release 
                    sizeof(placeholders) / sizeof(*placeholders));
 }
 
-static void put_owner(struct json_writer *w, const struct monitored_release *release)
+static void put_owners(struct json_writer *w, const struct monitored_release *releases,
+                       uint32_t count)
 {
     json_put_key(w, STR("ownerReferences"));
     json_open_array(w);
-    json_open_object(w);
-    json_field_str(w, "apiVersion", STR("catalog.cattle.io/v1"));
-    json_field_str(w, "kind", STR("App"));
-    json_field_str(w, "name", release->name);
-    json_field_str(w, "uid", release->app_uid);
-    json_close_object(w);
+    for (uint32_t i = 0; i < count; i++) {
+        json_open_object(w);
+        json_field_str(w, "apiVersion", STR("catalog.cattle.io/v1"));
+        json_field_str(w, "kind", STR("App"));
+        json_field_str(w, "name", releases[i].name);
+        json_field_str(w, "uid", releases[i].app_uid);
+        json_close_object(w);
+    }
     json_close_array(w);
 }
 
-/* Of an object that goes with the release. */
-static void put_metadata(struct json_writer *w, struct arena *arena,
-                         const struct monitored_release *release, struct json labels)
+/* Of an object that goes with the releases, which are those of one Stack in one namespace. */
+static void put_metadata(struct json_writer *w, struct str name, struct json labels,
+                         const struct monitored_release *releases, uint32_t count)
 {
     json_put_key(w, STR("metadata"));
     json_open_object(w);
-    json_field_str(w, "name",
-                   str_fmt(arena, MONITORING_RULE_PREFIX "%.*s", STR_ARG(release->name)));
-    json_field_str(w, "namespace", release->namespace_);
+    json_field_str(w, "name", name);
+    json_field_str(w, "namespace", releases[0].namespace_);
     json_field_raw(w, "labels", json_raw(labels));
     json_put_key(w, STR("annotations"));
     json_open_object(w);
-    json_field_str(w, MONITORING_STACK, release->stack);
+    json_field_str(w, MONITORING_STACK, releases[0].stack);
     json_close_object(w);
-    put_owner(w, release);
+    put_owners(w, releases, count);
     json_close_object(w);
+}
+
+static struct str name_of(struct arena *arena, const struct monitored_release *release)
+{
+    return str_fmt(arena, MONITORING_RULE_PREFIX "%.*s", STR_ARG(release->name));
 }
 
 struct str monitoring_rule(struct arena *arena, const struct monitored_release *release,
@@ -181,7 +206,7 @@ struct str monitoring_rule(struct arena *arena, const struct monitored_release *
     json_open_object(&w);
     json_field_str(&w, "apiVersion", STR("monitoring.coreos.com/v1"));
     json_field_str(&w, "kind", STR("PrometheusRule"));
-    put_metadata(&w, arena, release, labels);
+    put_metadata(&w, name_of(arena, release), labels, release, 1);
     json_field_raw(&w, "spec", groups_of(arena, release));
     json_close_object(&w);
     return strbuf_str(&out);
@@ -286,7 +311,7 @@ struct str monitoring_monitor(struct arena *arena, enum monitor_kind kind,
     json_open_object(&w);
     json_field_str(&w, "apiVersion", STR("monitoring.coreos.com/v1"));
     json_field_str(&w, "kind", monitor_words[kind].kind);
-    put_metadata(&w, arena, release, labels);
+    put_metadata(&w, name_of(arena, release), labels, release, 1);
     json_put_key(&w, STR("spec"));
     json_open_object(&w);
     json_field_raw(&w, "selector", STR("{}"));
@@ -302,17 +327,71 @@ struct str monitoring_monitor(struct arena *arena, enum monitor_kind kind,
     return strbuf_str(&out);
 }
 
+/* --- tracing --- */
+
+struct str monitoring_instrumentation_name(struct arena *arena, struct str stack)
+{
+    struct str namespace_;
+
+    str_split(&stack, '/', &namespace_);
+    return str_fmt(arena, MONITORING_RULE_PREFIX "%.*s.%.*s", STR_ARG(namespace_), STR_ARG(stack));
+}
+
+static void put_tracing(struct json_writer *w, struct str stack, struct str endpoint,
+                        struct str sampling_ratio)
+{
+    json_put_key(w, STR("spec"));
+    json_open_object(w);
+    json_put_key(w, STR("exporter"));
+    json_open_object(w);
+    json_field_str(w, "endpoint", endpoint);
+    json_close_object(w);
+    json_field_raw(w, "propagators", STR("[\"tracecontext\",\"baggage\"]"));
+    json_put_key(w, STR("sampler"));
+    json_open_object(w);
+    json_field_str(w, "type", STR("parentbased_traceidratio"));
+    json_field_str(w, "argument", sampling_ratio);
+    json_close_object(w);
+    json_put_key(w, STR("resource"));
+    json_open_object(w);
+    json_put_key(w, STR("resourceAttributes"));
+    json_open_object(w);
+    json_field_str(w, "herd.stack", stack);
+    json_close_object(w);
+    json_close_object(w);
+    json_close_object(w);
+}
+
+struct str monitoring_instrumentation(struct arena *arena,
+                                      const struct monitored_releases *releases,
+                                      struct str endpoint, struct str sampling_ratio)
+{
+    struct str stack = releases->items[0].stack;
+    struct strbuf out = strbuf_new(arena, 1024);
+    struct json_writer w = json_writer(&out);
+    struct json labels = { NULL, 0 };
+    struct error ignored;
+
+    (void)json_read(arena, STR(MONITORING_RULE_LABELS), &json_limits_default, &labels, &ignored);
+    json_open_object(&w);
+    json_field_str(&w, "apiVersion", STR("opentelemetry.io/v1alpha1"));
+    json_field_str(&w, "kind", STR("Instrumentation"));
+    put_metadata(&w, monitoring_instrumentation_name(arena, stack), labels, releases->items,
+                 releases->count);
+    put_tracing(&w, stack, endpoint, sampling_ratio);
+    json_close_object(&w);
+    return strbuf_str(&out);
+}
+
 /* --- dashboards --- */
 
 struct str monitoring_dashboard(struct arena *arena, struct str uid, struct str namespace_)
 {
     struct strbuf out = strbuf_new(arena, 16 * 1024);
     struct json_writer w = json_writer(&out);
-    size_t i = 0;
+    unsigned which = field_word_value(&words_of_dashboard, uid);
 
-    while (i < sizeof(dashboards) / sizeof(*dashboards) && !str_eq(dashboards[i].uid, uid))
-        i++;
-    if (i == sizeof(dashboards) / sizeof(*dashboards))
+    if (which == DASHBOARD_NONE)
         return STR("");
     json_open_object(&w);
     json_field_str(&w, "apiVersion", STR("v1"));
@@ -327,7 +406,7 @@ struct str monitoring_dashboard(struct arena *arena, struct str uid, struct str 
     json_put_key(&w, STR("data"));
     json_open_object(&w);
     json_put_key(&w, str_fmt(arena, "herd-%.*s.json", STR_ARG(uid)));
-    json_put_str(&w, *dashboards[i].text);
+    json_put_str(&w, *dashboards[which]);
     json_close_object(&w);
     json_close_object(&w);
     return strbuf_str(&out);
@@ -335,11 +414,16 @@ struct str monitoring_dashboard(struct arena *arena, struct str uid, struct str 
 
 /* --- comparison --- */
 
+/* What others add to an object stays: a merge patch could not remove it. */
 static bool holds(struct json stored, struct json wanted)
 {
-    for (struct json_iter it = json_iter(wanted); json_next(&it);)
-        if (!json_equal(json_get(stored, it.key), it.value))
+    for (struct json_iter it = json_iter(wanted); json_next(&it);) {
+        struct json have = json_get(stored, it.key);
+        bool both = json_is(have, JSON_OBJECT) && json_is(it.value, JSON_OBJECT);
+
+        if (both ? !holds(have, it.value) : !json_equal(have, it.value))
             return false;
+    }
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* monitoring_objects.h: what Herd adds to the monitoring of a cluster: the alert rules of a release
- * (alerts.yaml), monitors by which its pods are scraped, and dashboards (dashboards/). Pure.
+ * (alerts.yaml), monitors by which its pods are scraped, how they are traced, and dashboards
+ * (dashboards/). Pure.
  *
  * The PrometheusRule and the monitors of a release are owned by the release's App: when that goes,
  * the cluster's garbage collector removes them, whatever becomes of Herd. A dashboard is there once
@@ -29,6 +30,8 @@ struct monitored_release {
     struct str workloads; /* observed_release.workloads */
 };
 
+LIST_DEFINE(monitored_releases, struct monitored_release)
+
 /* The PrometheusRule as JSON, with these labels, a JSON object. */
 struct str monitoring_rule(struct arena *arena, const struct monitored_release *release,
                            struct json labels);
@@ -54,6 +57,14 @@ struct str monitoring_monitor(struct arena *arena, enum monitor_kind kind,
 struct str monitoring_dashboard(struct arena *arena, struct str uid, struct str namespace_);
 /* Names of pods, as a regular expression that is anchored where it is used. */
 struct str monitoring_pods_pattern(struct arena *arena, struct str workloads);
+
+/* How pods that opt in are traced, in the namespace of these releases of one Stack, which own it:
+ * an Instrumentation of the OpenTelemetry operator, as JSON. `endpoint` takes OTLP over HTTP. */
+struct str monitoring_instrumentation(struct arena *arena,
+                                      const struct monitored_releases *releases,
+                                      struct str endpoint, struct str sampling_ratio);
+/* Its name. A Stack's namespace has no dot, so no two Stacks share one. */
+struct str monitoring_instrumentation_name(struct arena *arena, struct str stack);
 
 /* Whether `stored` is as `wanted` says: its contents, its owners and its labels; more may be there.
  */

@@ -16,8 +16,10 @@ struct survey {
     bool pending;
     /* The first of each: */
     const struct observed_cluster *unseen, *unasked, *bare, *troubled, *without_rules;
-    struct str missing, missing_reason; /* the first release that is inactive, and why */
-    struct str silent, silent_reason;   /* the first of which it is said why nothing is known */
+    const struct observed_cluster *traceless, *traces_unread, *untraced;
+    uint32_t traced, arriving, counting_traces; /* releases; and clusters that count them */
+    struct str missing, missing_reason;         /* the first release that is inactive, and why */
+    struct str silent, silent_reason; /* the first of which it is said why nothing is known */
 };
 
 /* --- releases --- */
@@ -156,6 +158,21 @@ static void note(const struct observed_cluster **first, const struct observed_cl
         *first = cluster;
 }
 
+static void survey_traces(struct survey *s, const struct observed_cluster *cluster)
+{
+    const struct observed_monitoring *monitoring = &cluster->monitoring;
+
+    if (monitoring->traces_trouble.len)
+        note(&s->traceless, cluster);
+    if (monitoring->traces_unknown.len)
+        note(&s->traces_unread, cluster);
+    if (monitoring->arriving < monitoring->traced)
+        note(&s->untraced, cluster);
+    s->counting_traces += monitoring->counts_traces;
+    s->traced += monitoring->traced;
+    s->arriving += monitoring->arriving;
+}
+
 static void survey_cluster(struct survey *s, const struct observed_cluster *cluster)
 {
     const struct observed_monitoring *monitoring = &cluster->monitoring;
@@ -176,6 +193,7 @@ static void survey_cluster(struct survey *s, const struct observed_cluster *clus
         note(&s->troubled, cluster);
     if (monitoring->rules_trouble.len)
         note(&s->without_rules, cluster);
+    survey_traces(s, cluster);
     if (!monitoring->found)
         return;
     s->found++;
@@ -232,6 +250,8 @@ static struct observability_state state_of(const struct survey *s)
         .dashboards = least(s, false),
         .alerts = least(s, true),
         .backend = backend_text(s),
+        .traces_collected = truth(s->traced && !s->untraced && s->counting_traces == s->clusters,
+                                  s->untraced != NULL),
     };
 }
 
@@ -259,20 +279,39 @@ static struct observability_verdict unknown(struct arena *arena, struct str reas
     return of_cluster(CONDITION_UNKNOWN, arena, reason, cluster, message);
 }
 
+/* Of those that opted in. A service without requests yet has no traces: that is no fault. */
+static struct str and_traces(const struct survey *s, struct str message)
+{
+    const struct observed_cluster *first = s->untraced;
+
+    if (!s->traced)
+        return message;
+    if (!first)
+        return str_fmt(s->arena, "%.*s; traces of %u %s arrive", STR_ARG(message), s->traced,
+                       s->traced == 1 ? "release" : "releases");
+    return str_fmt(
+        s->arena,
+        "%.*s; traces of %u of the %u releases that opted in arrive, and none of release "
+        "%.*s on %.*s",
+        STR_ARG(message), s->arriving, s->traced, STR_ARG(first->monitoring.untraced),
+        STR_ARG(first->id));
+}
+
 static struct observability_verdict success(const struct survey *s)
 {
     if (s->with[MONITORING_SUSE] == s->clusters)
-        return verdict(CONDITION_TRUE, REASON(SUSE_OBSERVABILITY_ACTIVE),
-                       s->active ? STR("the agent of SUSE Observability runs on every target "
-                                       "cluster, and Prometheus collects metrics there")
-                                 : STR("the agent of SUSE Observability runs on every target "
-                                       "cluster; Herd does not read its metrics"));
+        return verdict(
+            CONDITION_TRUE, REASON(SUSE_OBSERVABILITY_ACTIVE),
+            and_traces(s, s->active ? STR("the agent of SUSE Observability runs on every target "
+                                          "cluster, and Prometheus collects metrics there")
+                                    : STR("the agent of SUSE Observability runs on every target "
+                                          "cluster; Herd does not read its metrics")));
     if (!s->active)
         return verdict(CONDITION_UNKNOWN, REASON(METRICS_PENDING),
                        STR("no release runs yet whose metrics could be collected"));
     return verdict(CONDITION_TRUE, REASON(PROMETHEUS_ACTIVE),
-                   str_fmt(s->arena, "metrics of %u %s are collected", s->active,
-                           s->active == 1 ? "release" : "releases"));
+                   and_traces(s, str_fmt(s->arena, "metrics of %u %s are collected", s->active,
+                                         s->active == 1 ? "release" : "releases")));
 }
 
 /* What is known to be wrong comes before what is not known. */
@@ -289,6 +328,9 @@ static struct observability_verdict verdict_of(const struct survey *s)
     if (s->without_rules)
         return of_cluster(CONDITION_FALSE, s->arena, REASON(RULES_NOT_SELECTED), s->without_rules,
                           s->without_rules->monitoring.rules_trouble);
+    if (s->traceless)
+        return of_cluster(CONDITION_FALSE, s->arena, REASON(NO_TRACE_ENDPOINT), s->traceless,
+                          s->traceless->monitoring.traces_trouble);
     if (s->troubled)
         return unknown(s->arena, REASON(MONITORING_UNREADABLE), s->troubled,
                        s->troubled->monitoring.trouble);
@@ -301,6 +343,9 @@ static struct observability_verdict verdict_of(const struct survey *s)
         return verdict(CONDITION_UNKNOWN, REASON(METRICS_PENDING),
                        STR("a release runs since a moment ago, and its metrics are not collected "
                            "yet"));
+    if (s->traces_unread)
+        return unknown(s->arena, REASON(MONITORING_UNREADABLE), s->traces_unread,
+                       s->traces_unread->monitoring.traces_unknown);
     return success(s);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "kube/names.h"
+#include "stack/model/fields.h"
 #include "stack/model/share.h"
 
 /* --- what must be unique, and what must exist --- */
@@ -173,6 +174,19 @@ static void check_shares(const struct rollout *rollout, const struct path *spec,
     check_share(rollout->max_removals, "maxRemovals", &at, findings);
 }
 
+static void check_known_dashboard(struct str uid, const struct path *at, struct findings *findings)
+{
+    const struct field_words *known = &words_of_dashboard;
+
+    if (field_word_value(known, uid) == DASHBOARD_NONE)
+        finding_add(findings, RULE_SHAPE_UNKNOWN_DASHBOARD, CAUSE_VALUE_NOT_FOUND, at,
+                    str_fmt(findings->arena, "use %.*s, or remove the entry",
+                            STR_ARG(field_words_shown(findings->arena, known))),
+                    "\"%.*s\": Herd has no dashboard of that uid%.*s",
+                    STR_ARG(finding_shown(findings, uid)),
+                    STR_ARG(finding_did_you_mean(findings, field_word_nearest(known, uid))));
+}
+
 static void check_dashboards(const struct str_list *dashboards, const struct path *spec,
                              struct findings *findings)
 {
@@ -194,6 +208,8 @@ static void check_dashboards(const struct str_list *dashboards, const struct pat
                         good ? STR("remove one of the two") : STR(""), "\"%.*s\"%s",
                         STR_ARG(finding_shown(findings, uid)),
                         good ? "" : ": must have at most 40 letters, digits, '-' or '_'");
+        else if (uid.len)
+            check_known_dashboard(uid, &at, findings);
         str_list_push(&seen, uid);
     }
 }

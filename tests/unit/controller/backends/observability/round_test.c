@@ -27,7 +27,7 @@ struct fixture {
     struct rounds *rounds;
     struct known *nothing, *known;
     uint32_t samples;
-    bool has_samples, done, wants, has_release;
+    bool has_samples, done, wants, has_release, no_look, traces;
 };
 
 static void on_connection(void *context, struct str id)
@@ -54,6 +54,11 @@ static void add_upkeep(void *context, const struct wire_prometheus *prometheus, 
         set_add(upkeep->stacks, STR("team/shop"));
         upkeep_releases_push(&upkeep->releases, (struct upkeep_release){ { STR("team/shop"), STR("shop"), STR("db"), STR("app"),
                                                                            STR("Deployment/shop/db ") }, 30000, true });
+    }
+    if (f->traces) {
+        set_add(upkeep->stacks, STR("team/shop"));
+        upkeep_traces_push(&upkeep->traces, (struct upkeep_trace){ { STR("team/shop"), STR("shop"), STR("db"), STR("app"),
+                                                                     STR("Deployment/shop/db ") }, STR("0.1"), false });
     }
     if (!f->wants)
         return;
@@ -89,7 +94,7 @@ static struct round *begin(struct fixture *f)
     struct str_list namespaces = str_list_new(arena, 1);
 
     str_list_push(&namespaces, STR("shop"));
-    return round_begin(f->rounds, &(struct round_options){ .connection = f->connection, .before = f->nothing, .looks = true,
+    return round_begin(f->rounds, &(struct round_options){ .connection = f->connection, .before = f->nothing, .looks = !f->no_look,
                                                            .namespaces = &namespaces, .add_upkeep = add_upkeep,
                                                            .done = on_done, .context = f });
 }
@@ -207,6 +212,56 @@ static void a_release_that_nothing_scrapes_gets_a_monitor(void **state)
     }
 }
 
+#define OTEL "{\"resources\":[{\"name\":\"instrumentations\"}]}"
+#define TAKERS                                                                                                         \
+    "{\"items\":[{\"metadata\":{\"namespace\":\"t\",\"name\":\"c\"},\"spec\":{\"ports\":[{\"port\":4318}]}},"                  \
+    "{\"metadata\":{\"namespace\":\"t\",\"name\":\"jaeger\"},\"spec\":{\"ports\":[{\"port\":16686}]}}]}"
+#define TRACED_PODS                                                                                                    \
+    "{\"items\":[{\"metadata\":{\"namespace\":\"shop\",\"name\":\"db-1-2\",\"annotations\":{\"instrumentation.opentelemetry.io/inject-java\":" \
+    "\"true\"},\"ownerReferences\":[{\"kind\":\"ReplicaSet\",\"name\":\"db-1\",\"controller\":true}]},\"spec\":{\"containers\":[{}]}}]}"
+#define NO_TRACES "{\"error\":{\"httpCode\":404,\"message\":\"No services found\"}}"
+
+/* Also where no Prometheus is. */
+static void a_round_asks_what_becomes_of_traces(void **state)
+{
+    static const struct {
+        const char *row;
+        struct answer jaeger;
+        const char *want, *trouble;
+    } rows[] = {
+        { "they arrive", { 200, "{\"services\":[\"db\"]}" }, "counted 1 of 1", "" },
+        { "an empty search is a 404", { 404, NO_TRACES }, "counted 0 of 1", "" },
+        { "it is not known", { 503, "no" }, "unknown 0 of 0", "Jaeger does not say which services it knows: no (HTTP 503)" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct fixture f;
+        uint32_t arrive = 0;
+
+        set_up(&f);
+        f.traces = true;
+        scripted_api_say(f.api, "GET", "/deployments", 200, NO_AGENT);
+        scripted_api_say(f.api, "GET", "/prometheuses", 404, "404 page not found");
+        scripted_api_say(f.api, "GET", "/v1alpha1", 200, OTEL);
+        scripted_api_say(f.api, "GET", "/api/v1/services", 200, TAKERS);
+        scripted_api_say(f.api, "GET", "/instrumentations", 200, "{\"items\":[]}");
+        scripted_api_say(f.api, "GET", "/api/v3/services", rows[i].jaeger.status, rows[i].jaeger.body);
+        scripted_api_say(f.api, "GET", "/namespaces/shop/pods", 200, TRACED_PODS);
+        scripted_api_say(f.api, "POST", "/instrumentations", 201, "{}");
+        begin(&f);
+        loopback_run_until(f.loop, &f.done);
+        for (uint32_t k = 0; k < f.known->traces.releases.count; k++)
+            arrive += f.known->traces.releases.items[k].arrives;
+        rows_expect_str(rows[i].row, str_fmt(arena, "%s %u of %u", f.known->traces.counted ? "counted" : "unknown", arrive,
+                                             f.known->traces.releases.count), str_of(rows[i].want));
+        rows_expect_str(rows[i].row, f.known->traces_trouble.text, str_of(rows[i].trouble));
+        rows_expect_int("the Instrumentation is made", scripted_api_count(f.api, "POST", "/instrumentations"), 1);
+        tear_down(&f);
+    }
+}
+
 /* With what the one before found. */
 static void run_next(struct fixture *f)
 {
@@ -280,6 +335,43 @@ static void trouble_of_one_kind_keeps_its_first_words(void **state)
     tear_down(&f);
 }
 
+/* Between two rounds that look, somebody deletes one. */
+static void a_dashboard_that_is_gone_is_missed_at_once(void **state)
+{
+    static const struct {
+        const char *row;
+        struct answer answer;
+        uint32_t count;
+        bool amiss;
+    } rows[] = {
+        { "both are there", { 200, "{\"items\":[{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"}}]}" }, 2, false },
+        { "one is gone", { 200, "{\"items\":[{\"metadata\":{\"name\":\"b\"}}]}" }, 1, true },
+        { "what is not answered stands", { 403, FORBIDDEN }, 2, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct fixture f;
+
+        set_up(&f);
+        f.no_look = true;
+        f.nothing->found = f.nothing->counts_dashboards = true;
+        f.nothing->backends = MONITORING_PROMETHEUS;
+        f.nothing->prometheus = (struct wire_prometheus){ .namespace_ = STR("m"), .name = STR("p") };
+        str_list_push(&f.nothing->dashboards, STR("a"));
+        str_list_push(&f.nothing->dashboards, STR("b"));
+        scripted_api_say(f.api, "GET", "/api/v1/query", 200, UP);
+        scripted_api_say(f.api, "GET", "/api/v1/rules", 200, RULES);
+        scripted_api_say(f.api, "GET", "/namespaces/m/configmaps", rows[i].answer.status, rows[i].answer.body);
+        begin(&f);
+        loopback_run_until(f.loop, &f.done);
+        rows_expect_int(rows[i].row, f.known->dashboards.count, rows[i].count);
+        rows_expect_int(rows[i].row, f.known->amiss, rows[i].amiss);
+        rows_expect_int("it is no trouble", f.known->refusals.count + f.known->trouble.text.len, 0);
+        tear_down(&f);
+    }
+}
+
 /* The cluster was closed meanwhile. */
 static void a_round_that_is_abandoned_tells_nothing(void **state)
 {
@@ -304,8 +396,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_round_tells_what_was_answered),
         cmocka_unit_test(a_release_that_nothing_scrapes_gets_a_monitor),
+        cmocka_unit_test(a_round_asks_what_becomes_of_traces),
         cmocka_unit_test(a_refusal_is_told_to_its_stack_the_second_time),
         cmocka_unit_test(trouble_of_one_kind_keeps_its_first_words),
+        cmocka_unit_test(a_dashboard_that_is_gone_is_missed_at_once),
         cmocka_unit_test(a_round_that_is_abandoned_tells_nothing),
     };
 

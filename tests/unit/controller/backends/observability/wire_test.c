@@ -27,6 +27,16 @@ static void pods_are_named_after_their_workload(void **state)
         { "of a name that is cut, by 58 characters and 5",
           "a-name-of-more-than-fifty-characters-is-cut-by-its-controlx7k2p", "Deployment",
           "a-name-of-more-than-fifty-characters-is-cut-by-its-controller", true },
+        { "of a DaemonSet whose name is cut", "a-name-of-more-than-fifty-characters-is-cut-by-its-controlx7k2p", "DaemonSet",
+          "a-name-of-more-than-fifty-characters-is-cut-by-its-controller", true },
+        { "of one whose name just fits, with its dash", "a-name-of-more-than-fifty-characters-is-cut-by-its-contro-x7k2p", "Deployment",
+          "a-name-of-more-than-fifty-characters-is-cut-by-its-contro", true },
+        { "of one that begins so and goes on without a dash", "a-name-of-more-than-fifty-characters-is-cut-by-its-controlx7k2p", "Deployment",
+          "a-name-of-more-than-fifty-characters-is-cut-by-its-contro", false },
+        { "whose hash is cut", "a-name-of-fifty-characters-leaves-no-room-for-all-5d8f7cx7k2p", "Deployment",
+          "a-name-of-fifty-characters-leaves-no-room-for-all", false },
+        { "whose hash is cut, by 58 characters and 5", "a-name-of-fifty-characters-leaves-no-room-for-all-5d8f7c9bx7k2p", "Deployment",
+          "a-name-of-fifty-characters-leaves-no-room-for-all", true },
     };
 
     (void)state;

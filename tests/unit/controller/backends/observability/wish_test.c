@@ -157,6 +157,18 @@ static void rules_have_time_to_be_loaded(void **state)
     str_list_push(&known->rules.releases, STR("team/shop web"));
     rows_expect_int("they are", settle(wish, &facts, &facts.up, 2000 + LIMIT_METRICS_APPEAR), true);
     rows_expect_str("they are", wish_rules_trouble(wish), STR(""));
+    rows_expect("nothing was lost", !wish_lost_rules(wish), "it was");
+    known->rules.releases.count = 0;
+    rows_expect_int("somebody deletes them: that is no fault of Prometheus",
+                    settle(wish, &facts, &facts.up, 3000 + LIMIT_METRICS_APPEAR), false);
+    rows_expect("it is looked after", wish_lost_rules(wish), "it is not");
+    settle(wish, &facts, &facts.up, 4000 + LIMIT_METRICS_APPEAR);
+    rows_expect("once", !wish_lost_rules(wish), "again");
+    rows_expect_int("they stay away, although they are there again",
+                    settle(wish, &facts, &facts.up, 3000 + 2 * LIMIT_METRICS_APPEAR), true);
+    rows_expect("they are not loaded", wish_rules_trouble(wish).len > 0, "nothing is told");
+    str_list_push(&known->rules.releases, STR("team/shop web"));
+    settle(wish, &facts, &facts.up, 3000 + 2 * LIMIT_METRICS_APPEAR);
     rule_findings_push(&known->unselected, (struct rule_finding){ STR("team/other"), STR("no") });
     settle(wish, &facts, &facts.up, 2000 + LIMIT_METRICS_APPEAR);
     rows_expect_str("those of another Stack are not selected", wish_rules_trouble(wish), STR(""));
@@ -220,6 +232,42 @@ static void what_is_to_be_there_outlives_the_next_pass(void **state)
     rows_expect_str("its dashboard", last.kept.items[0], STR("herd-dashboard-ai-workloads"));
 }
 
+static void traces_are_wanted_also_without_a_prometheus(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(wish_free) struct wish *wish = wish_create();
+    struct stack stack = a_stack_of(arena, "30s");
+    struct observed_cluster cluster = cluster_of(arena, "");
+    struct upkeep upkeep = upkeep_new(arena), paused = upkeep_new(arena), none = upkeep_new(arena);
+    struct traces_found found = traces_found_new(arena);
+    struct observed_monitoring monitoring = { .asked = true };
+
+    (void)state;
+    traced_releases_push(&found.releases, (struct traced_release){ STR("shop/web"), false });
+    traced_releases_push(&found.releases, (struct traced_release){ STR("shop/others"), true });
+    found.has_operator = found.counted = true;
+    stack.spec.observability_profile.tracing = (struct tracing){ .enabled = true, .sampling_ratio = STR("0.2") };
+    wish_renew(wish, &stack, &cluster, 0);
+    wish_add_upkeep(wish, STR("team/shop"), NULL, &upkeep);
+    rows_expect_int("its release", upkeep.traces.count, 1);
+    rows_expect_str("its ratio", upkeep.traces.items[0].sampling_ratio, STR("0.2"));
+    rows_expect_int("nothing for a Prometheus", upkeep.rules.count + upkeep.dashboards.count, 0);
+    rows_expect_int("it counts", wish_count_traces(wish, &found, &monitoring), true);
+    rows_expect_int("its own", monitoring.traced, 1);
+    rows_expect_str("which do not arrive", monitoring.untraced, STR("web"));
+    stack.spec.paused = true;
+    wish_renew(wish, &stack, &cluster, 0);
+    wish_add_upkeep(wish, STR("team/shop"), NULL, &paused);
+    rows_expect_int("paused: they are counted, and nothing is changed", paused.traces.items[0].paused, true);
+    rows_expect_int("nothing of it is removed", map_count(paused.stacks.strings), 0);
+    stack.spec.paused = stack.spec.observability_profile.tracing.enabled = false;
+    rows_expect_int("it wants none", wish_renew(wish, &stack, &cluster, 0), true);
+    wish_add_upkeep(wish, STR("team/shop"), NULL, &none);
+    rows_expect_int("none is kept", none.traces.count, 0);
+    rows_expect_int("what is there is removed", map_count(none.stacks.strings), 1);
+    rows_expect_int("nor counted", wish_count_traces(wish, &found, &monitoring), false);
+}
+
 static void it_is_asked_within_bounds(void **state)
 {
     static const struct {
@@ -248,6 +296,7 @@ int main(void)
         cmocka_unit_test(rules_have_time_to_be_loaded),
         cmocka_unit_test(namespaces_are_those_of_workloads),
         cmocka_unit_test(what_is_to_be_there_outlives_the_next_pass),
+        cmocka_unit_test(traces_are_wanted_also_without_a_prometheus),
         cmocka_unit_test(it_is_asked_within_bounds),
     };
 

@@ -7,6 +7,8 @@
 #include "stack/observability/monitoring_objects.h"
 #include "support/stack_builder.h"
 
+#define NAME46 "a234567890b234567890c234567890d234567890e23456"
+
 static void pods_of_workloads_have_a_pattern(void **state)
 {
     static const struct {
@@ -17,6 +19,15 @@ static void pods_of_workloads_have_a_pattern(void **state)
         { "a StatefulSet", "StatefulSet/shop/db ", "db-[0-9]+" },
         { "several", "DaemonSet/shop/agent StatefulSet/shop/db ", "agent-[a-z0-9]{5}|db-[0-9]+" },
         { "a dot is a dot", "StatefulSet/shop/db.v1 ", "db[.]v1-[0-9]+" },
+        { "46 characters: the longest hash fits", "Deployment/shop/" NAME46 " ", NAME46 "-[a-z0-9]+-[a-z0-9]{5}" },
+        { "47: it may be cut", "Deployment/shop/" NAME46 "x ", NAME46 "x-([a-z0-9]+-[a-z0-9]{5}|[a-z0-9]{15})" },
+        { "56: it is cut", "Deployment/shop/" NAME46 "1234567890 ", NAME46 "1234567890-[a-z0-9]{6}" },
+        { "57: nothing of it is left", "Deployment/shop/" NAME46 "12345678901 ", NAME46 "12345678901-[a-z0-9]{5}" },
+        { "58: nor the dash", "Deployment/shop/" NAME46 "123456789012 ", NAME46 "123456789012[a-z0-9]{5}" },
+        { "60: nor the rest", "Deployment/shop/" NAME46 "12345678901234 ", NAME46 "123456789012[a-z0-9]{5}" },
+        { "57 of a DaemonSet", "DaemonSet/shop/" NAME46 "12345678901 ", NAME46 "12345678901-[a-z0-9]{5}" },
+        { "60 of a DaemonSet", "DaemonSet/shop/" NAME46 "12345678901234 ", NAME46 "123456789012[a-z0-9]{5}" },
+        { "pods of a StatefulSet are not cut", "StatefulSet/shop/" NAME46 "12345678901234 ", NAME46 "12345678901234-[0-9]+" },
     };
 
     (void)state;
@@ -151,6 +162,8 @@ static void dashboards_are_those_that_herd_has(void **state)
 
         rows_expect_str("the dashboard has the uid that it is asked for by", json_str(json_get(dashboard, STR("uid"))), uid);
         rows_expect("it is provisioned, so it has no __inputs", !json_may_hold(dashboard, STR("__inputs")), uids[i]);
+        rows_expect("rate() drops names: two spellings of one metric would be an error (422)",
+                    str_find(json_str(json_get(json_get(map, STR("data")), key)), STR("rate({__name__"), 0) < 0, uids[i]);
         rows_expect("Grafana takes each title once", set_add(titles, json_str(json_get(dashboard, STR("title")))), uids[i]);
         expect_panels(arena, dashboard, uids[i]);
     }

@@ -17,6 +17,8 @@ struct place {
 #define ASKED(which) .state = CLUSTER_READ, .monitoring = { .asked = true, .found = true, .backends = (which) }
 #define COUNTED(n) .state = CLUSTER_READ, \
     .monitoring = { .asked = true, .found = true, .backends = PROM, .counts_alerts = true, .alerts = (n) }
+#define TRACED(opted_in, arrive) .state = CLUSTER_READ, .monitoring = { .asked = true, .found = true, .backends = PROM, \
+    .counts_traces = true, .traced = (opted_in), .arriving = (arrive), .untraced = STR_INIT("db") }
 #define RUNS .metrics = { .state = METRICS_ACTIVE }
 #define GPU(percent) .metrics = { .state = METRICS_ACTIVE, .has_gpus = true, .gpu_percent = (percent) }
 
@@ -26,6 +28,7 @@ struct row {
     const char *condition; /* status/reason: message */
     const char *releases;  /* metrics and GPUs of each */
     const char *summary;   /* SUSE, collected, alerts, back end */
+    const char *traces;    /* NULL: not looked at */
     const char *metrics_before, *gpu_before;
     bool before; /* there is a status before, with a condition True/PrometheusActive */
     bool disabled;
@@ -81,6 +84,8 @@ static void check(const struct row *r)
     rows_expect_str(r->row, strbuf_str(&releases), str_of(r->releases));
     rows_expect_str(r->row, str_fmt(arena, "%s %s %d %.*s", truth_name(o->suse_enabled), truth_name(o->metrics_collected),
                                     (int)o->alerts, STR_ARG(o->backend)), str_of(r->summary));
+    if (r->traces)
+        rows_expect_str(r->row, str_of(truth_name(o->traces_collected)), str_of(r->traces));
 }
 
 static void the_status_says_what_was_observed(void **state)
@@ -108,6 +113,32 @@ static void the_status_says_what_was_observed(void **state)
                                               { .state = METRICS_ACTIVE }, NULL } },
           .condition = "False/RulesNotSelected: cluster b: label it", .releases = "Active ,Active ,",
           .summary = "False True -1 Prometheus" },
+        { .row = "traces of all that opted in arrive",
+          .places = { { TRACED(2, 2), RUNS }, { TRACED(0, 0), RUNS } },
+          .condition = "True/PrometheusActive: metrics of 2 releases are collected; traces of 2 releases arrive",
+          .releases = "Active ,Active ,",
+          .summary = "False True -1 Prometheus", .traces = "True" },
+        { .row = "those of one do not",
+          .places = { { TRACED(1, 1), RUNS }, { TRACED(2, 1), RUNS } },
+          .condition = "True/PrometheusActive: metrics of 2 releases are collected; traces of 2 of the 3 releases that opted in arrive, "
+                       "and none of release db on b", .releases = "Active ,Active ,",
+          .summary = "False True -1 Prometheus", .traces = "False" },
+        { .row = "of one cluster it is not known", .places = { { TRACED(2, 2), RUNS }, { ASKED(PROM), RUNS } },
+          .condition = "True/PrometheusActive: metrics of 2 releases are collected; traces of 2 releases arrive",
+          .releases = "Active ,Active ,",
+          .summary = "False True -1 Prometheus", .traces = "Unknown" },
+        { .row = "and Jaeger does not answer there",
+          .places = { { TRACED(2, 2), RUNS }, { CLUSTER_READ, { .asked = true, .found = true, .backends = PROM,
+                                                                .traces_unknown = STR_INIT("503") },
+                                               { .state = METRICS_ACTIVE }, NULL } },
+          .condition = "Unknown/MonitoringUnreadable: cluster b: 503", .releases = "Active ,Active ,",
+          .summary = "False True -1 Prometheus", .traces = "Unknown" },
+        { .row = "nothing takes traces",
+          .places = { { TRACED(0, 0), RUNS }, { CLUSTER_READ, { .asked = true, .found = true, .backends = PROM,
+                                                                .traces_trouble = STR_INIT("install one") },
+                                               { .state = METRICS_ACTIVE }, NULL } },
+          .condition = "False/NoTraceEndpoint: cluster b: install one", .releases = "Active ,Active ,",
+          .summary = "False True -1 Prometheus", .traces = "Unknown" },
         { .row = "one may get targets yet", .places = { { ASKED(PROM), RUNS }, { ASKED(PROM), .metrics = { .state = METRICS_PENDING } } },
           .condition = "Unknown/MetricsPending: a release runs since a moment ago, and its metrics are not collected yet",
           .releases = "Active ,Unknown ,", .summary = "False Unknown -1 Prometheus" },
