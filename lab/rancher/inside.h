@@ -35,6 +35,8 @@ enum request_count {
     COUNT_NEUVECTOR_REJECTED, /* logins and requests with wrong credentials */
     COUNT_NEUVECTOR_SCANS,
     COUNT_NEUVECTOR_COMPLIANCE,
+    COUNT_SUSE_OBSERVABILITY, /* of its server, and of these: */
+    COUNT_SUSE_OBSERVABILITY_REJECTED,
     COUNT_COUNT
 };
 
@@ -127,6 +129,10 @@ int monitoring_make(struct simulation *simulation, struct arena *arena, struct s
 bool monitoring_handle(struct simulation *simulation, struct http_exchange *exchange,
                        struct str cluster, struct str path);
 
+/* What there is of the pods of a cluster, whether a Prometheus scrapes them or not. */
+struct prom_series_list;
+void monitoring_series(struct simulation *simulation, struct arena *arena, struct str cluster,
+                       struct prom_series_list *ret_series);
 /* What the cluster's GPU exporter has, for a real Prometheus to scrape; with ?release=, what a pod
  * of that release has: nothing. */
 void monitoring_export(struct simulation *simulation, struct http_exchange *exchange,
