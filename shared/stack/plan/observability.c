@@ -259,14 +259,26 @@ static struct observability_verdict unknown(struct arena *arena, struct str reas
     return of_cluster(CONDITION_UNKNOWN, arena, reason, cluster, message);
 }
 
+static struct observability_verdict trouble(struct arena *arena,
+                                            const struct observed_cluster *cluster)
+{
+    struct str reason = cluster->monitoring.trouble_reason;
+
+    return unknown(arena, reason.len ? reason : REASON(MONITORING_UNREADABLE), cluster,
+                   cluster->monitoring.trouble);
+}
+
 static struct observability_verdict success(const struct survey *s)
 {
     if (s->with[MONITORING_SUSE] == s->clusters)
         return verdict(CONDITION_TRUE, REASON(SUSE_OBSERVABILITY_ACTIVE),
-                       s->active ? STR("the agent of SUSE Observability runs on every target "
-                                       "cluster, and Prometheus collects metrics there")
-                                 : STR("the agent of SUSE Observability runs on every target "
-                                       "cluster; Herd does not read its metrics"));
+                       s->active
+                           ? str_fmt(s->arena,
+                                     "the agent of SUSE Observability runs on every target "
+                                     "cluster, and metrics of %u %s are collected",
+                                     s->active, s->active == 1 ? "release" : "releases")
+                           : STR("the agent of SUSE Observability runs on every target cluster; no "
+                                 "release runs yet whose metrics could be collected"));
     if (!s->active)
         return verdict(CONDITION_UNKNOWN, REASON(METRICS_PENDING),
                        STR("no release runs yet whose metrics could be collected"));
@@ -290,8 +302,7 @@ static struct observability_verdict verdict_of(const struct survey *s)
         return of_cluster(CONDITION_FALSE, s->arena, REASON(RULES_NOT_SELECTED), s->without_rules,
                           s->without_rules->monitoring.rules_trouble);
     if (s->troubled)
-        return unknown(s->arena, REASON(MONITORING_UNREADABLE), s->troubled,
-                       s->troubled->monitoring.trouble);
+        return trouble(s->arena, s->troubled);
     if (s->unseen)
         return unknown(s->arena, REASON(MONITORING_NOT_ASKED), s->unseen,
                        s->unseen->message.len ? s->unseen->message : STR("it cannot be read"));
