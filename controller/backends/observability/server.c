@@ -43,7 +43,8 @@ struct suse_server {
     struct arena *memory; /* of url */
     struct arena *token;  /* of the digest of the token that was sent last */
     struct str digest;
-    uint32_t rejections; /* of that, in a row */
+    uint32_t rejections; /* of that, in a row, and what was said of the last one */
+    struct str rejected;
     struct backoff backoff;
     int64_t token_look_ms;
     struct answers *current; /* NULL = there are none */
@@ -233,17 +234,15 @@ static void fail(struct suse_server *server, struct str reason, struct str messa
 
 static void reject(struct suse_server *server, int status)
 {
-    AUTO(arena_free) struct arena *arena = arena_create(0);
     bool last = ++server->rejections >= REJECTIONS_MAX;
 
-    fail(
-        server, REASON(SUSE_OBSERVABILITY_TOKEN_REJECTED),
-        str_fmt(arena,
+    server->rejected =
+        str_fmt(server->token,
                 "SUSE Observability %.*s rejects the service token for GET %s (HTTP %d)%s; put one "
                 "that may read there into the entry token of " SECRET,
                 STR_ARG(server->url), server->at->shown, status,
-                last ? " three times, so Herd sends none until it changes" : ""),
-        -1);
+                last ? " three times, so Herd sends none until it changes" : "");
+    fail(server, REASON(SUSE_OBSERVABILITY_TOKEN_REJECTED), server->rejected, -1);
 }
 
 static void ask(struct suse_server *server);
@@ -339,7 +338,27 @@ static struct answers *wanted_answers(struct suse_server *server)
     return answers;
 }
 
-/* Without anybody who wants something there is no timer either: see suse_server_look. */
+/* Until the file of the token changes. */
+static void rest_in_trouble(struct suse_server *server, struct str reason, struct str message)
+{
+    bool known = str_eq(server->reason, reason);
+
+    if (!known)
+        set_trouble(server, reason, message);
+    rest(server, server->token_look_ms);
+    if (!known)
+        tell(server);
+}
+
+/* Nobody wants anything; who does later, begins anew: see suse_server_look. */
+static void stop(struct suse_server *server)
+{
+    answers_free(TAKE(server->next));
+    forget(server);
+    set_trouble(server, STR(""), STR(""));
+    backoff_reset(&server->backoff);
+}
+
 static void begin_round(void *context)
 {
     struct suse_server *server = context;
@@ -347,20 +366,19 @@ static void begin_round(void *context)
 
     server->next = wanted_answers(server);
     if (!server->next->wants.clusters.count) {
-        answers_free(TAKE(server->next));
+        stop(server);
         return;
     }
     if (!is_token(token)) {
-        set_trouble(server, REASON(SUSE_OBSERVABILITY_NOT_CONFIGURED),
-                    STR("Herd has no service token for SUSE Observability: put one into the entry "
-                        "token of " SECRET " (docs/observability.md)"));
-        rest(server, server->token_look_ms);
-        tell(server);
+        rest_in_trouble(
+            server, REASON(SUSE_OBSERVABILITY_NOT_CONFIGURED),
+            STR("Herd has no service token for SUSE Observability: put one into the entry "
+                "token of " SECRET " (docs/observability.md)"));
         return;
     }
     note_token(server, token);
     if (server->rejections >= REJECTIONS_MAX) {
-        rest(server, server->token_look_ms);
+        rest_in_trouble(server, REASON(SUSE_OBSERVABILITY_TOKEN_REJECTED), server->rejected);
         return;
     }
     server->at = questions;

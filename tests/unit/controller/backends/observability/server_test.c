@@ -222,6 +222,44 @@ static void without_a_token_nothing_is_asked(void **state)
     tear_down(&f);
 }
 
+/* Without anybody who wants something nothing is known: it may be another time later. */
+static void what_is_wanted_again_is_asked_anew(void **state)
+{
+    static const struct {
+        const char *row;
+        int status;
+        const char *then;
+    } rows[] = {
+        { "it answered", 200, "1 names" },
+        { "it did not", 503, "SUSEObservabilityUnreachable" },
+        { "it rejected the token", 401, "SUSEObservabilityTokenRejected" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct fixture f;
+
+        set_up(&f);
+        put_token(&f, "svctok-1");
+        say(&f, "/api/server/info", rows[i].status, INFO);
+        say(&f, "/api/stackpack", 200, PACKS);
+        say(&f, "/prometheus/api/v1/query", 200, UP);
+        suse_server_look(f.server);
+        run(&f, rows[i].status == 401 ? 2 : 1);
+        f.clusters = "";
+        f.begun_awaited = f.begun + 1;
+        f.has_begun = false;
+        loopback_run_until(f.loop, &f.has_begun);
+        f.clusters = "lab-a";
+        rows_expect_str(rows[i].row, view(&f, "lab-a"), STR("not asked"));
+        suse_server_look(f.server);
+        run(&f, 1);
+        rows_expect_str(rows[i].row, view(&f, "lab-a"), str_of(rows[i].then));
+        rows_expect(rows[i].row, rows[i].status != 401 || scripted_api_count(f.api, "GET", "/api/server/info") == 3, "sent again");
+        tear_down(&f);
+    }
+}
+
 static void many_clusters_are_asked_for_in_several_queries(void **state)
 {
     struct strbuf names;
@@ -251,6 +289,7 @@ int main(void)
         cmocka_unit_test(one_failure_changes_nothing),
         cmocka_unit_test(a_rejected_token_is_sent_three_times),
         cmocka_unit_test(without_a_token_nothing_is_asked),
+        cmocka_unit_test(what_is_wanted_again_is_asked_anew),
         cmocka_unit_test(many_clusters_are_asked_for_in_several_queries),
     };
 
