@@ -57,6 +57,7 @@ struct route route_of(struct str path)
     if (under(path, STR("/lab/exporter"), &rest))
         return (struct route){ .kind = ROUTE_EXPORTER, .cluster = rest };
     if (under(path, STR("/api/server"), &rest) || under(path, STR("/api/stackpack"), &rest) ||
+        under(path, STR("/api/monitors"), &rest) || under(path, STR("/api/import"), &rest) ||
         under(path, STR("/prometheus"), &rest))
         return (struct route){ .kind = ROUTE_SUSE_OBSERVABILITY };
     if (under(path, STR("/v3"), &rest))

@@ -5,6 +5,7 @@
 #include "lab/rancher/inside.h"
 #include "lab/rancher/jsonf.h"
 #include "lab/rancher/promql.h"
+#include "lab/suse_observability/monitors.h"
 
 #define TOKEN "svctok-lab-secret"
 
@@ -163,21 +164,57 @@ static void answer_info(struct so *so)
                    "\"lab\",\"isDev\":false},\"deploymentMode\":\"SelfHosted\"}"));
 }
 
+static void list_monitors(struct so *so)
+{
+    lab_monitors_list(so->simulation, so->exchange);
+}
+
+static void import_monitors(struct so *so)
+{
+    lab_monitors_import(so->simulation, so->exchange);
+}
+
+#define MONITOR_PATH "/api/monitors/"
+
+static void delete_monitor(struct so *so)
+{
+    struct str path = http_view(so->exchange)->path;
+
+    lab_monitors_delete(so->simulation, so->exchange,
+                        str_slice(path, sizeof(MONITOR_PATH) - 1, path.len));
+}
+
 static const struct {
-    struct str path;
+    const char *method;
+    struct str path; /* with a slash at its end: what begins so */
     void (*answer)(struct so *so);
 } answers[] = {
-    { STR_INIT("/api/server/info"), answer_info },
-    { STR_INIT("/api/stackpack"), answer_stackpacks },
-    { STR_INIT("/prometheus/api/v1/query"), answer_query },
+    { "GET", STR_INIT("/api/server/info"), answer_info },
+    { "GET", STR_INIT("/api/stackpack"), answer_stackpacks },
+    { "GET", STR_INIT("/prometheus/api/v1/query"), answer_query },
+    { "GET", STR_INIT("/api/monitors"), list_monitors },
+    { "POST", STR_INIT("/api/import"), import_monitors },
+    { "DELETE", STR_INIT(MONITOR_PATH), delete_monitor },
 };
+
+static bool is_at(struct str path, struct str row)
+{
+    return str_ends(row, STR("/")) ? str_starts(path, row) : str_eq(path, row);
+}
 
 static void answer(struct so *so)
 {
     const struct http_exchange_view *view = http_view(so->exchange);
+    const struct fault_place anywhere = { .cluster = STR_INIT("") };
+    struct fault_rule rule;
 
+    if (!str_eq(view->method, STR("GET")) &&
+        faults_strike(so->simulation, FAULT_SUSE_READ_ONLY, &anywhere, &rule)) {
+        http_answer(so->exchange, 403, NULL, STR(""));
+        return;
+    }
     for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
-        if (str_eq(view->path, answers[i].path) && str_eq(view->method, STR("GET"))) {
+        if (str_eq(view->method, str_of(answers[i].method)) && is_at(view->path, answers[i].path)) {
             answers[i].answer(so);
             return;
         }
