@@ -55,6 +55,10 @@ struct str monitoring_dashboard(struct arena *arena, struct str uid, struct str 
 /* Names of pods, as a regular expression that is anchored where it is used. */
 struct str monitoring_pods_pattern(struct arena *arena, struct str workloads);
 
+/* Of their namespaces. */
+struct str monitoring_namespaces_pattern(struct arena *arena,
+                                         const struct monitored_release *release);
+
 /* Whether `stored` is as `wanted` says: its contents, its owners and its labels; more may be there.
  */
 bool monitoring_is_as_wanted(struct json stored, struct json wanted);
