@@ -59,6 +59,8 @@ static int open_suse_server(const struct controller *controller,
     const struct suse_server_options of_server = { .loop = controller->loop,
                                                    .config = &options->suse_observability,
                                                    .folder = options->suse_folder,
+                                                   .may_write = manager_may_write,
+                                                   .may_write_context = controller->manager,
                                                    .seed = seed };
 
     if (!options->suse_observability.server.len)

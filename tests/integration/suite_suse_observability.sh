@@ -26,6 +26,12 @@ metrics_are() { each_is shop web observabilityMetrics "c-m-a=$1 c-m-b=$2 "; }
 # asked WHAT: how often the server was.
 asked() { counters | jq ".suseObservability.$1"; }
 asked_more() { [ "$(asked requests)" -gt "$1" ]; }
+# monitors [CLUSTER]: identifiers, with dots, of those in SUSE Observability that name the cluster so.
+monitors() {
+  lab_k get configmap herd-lab-monitors -o json | jq -r --arg name "k8s_cluster_name=\"${1:-}" \
+    '.data // {} | to_entries[] | select(.value | fromjson.arguments.metric.query | contains($name)) | .key'
+}
+monitors_are() { [ "$(monitors "$1" | wc -l)" = "$2" ]; }
 message_has() { condition shop message | grep -qF -- "$1" || { condition shop message; return 1; }; }
 
 row "an agent whose server Herd does not know says nothing of releases, and the condition names the flags"
@@ -54,8 +60,62 @@ eventually condition_is shop True/SUSEObservabilityActive
 is "$(condition shop message)" "the agent of SUSE Observability runs on every target cluster, and metrics of 2 releases are collected"
 ok metrics_are Active Active
 is "$(seen shop metricsCollected)" true
-is "$(seen shop alertsConfigured)$(seen shop dashboardsAvailable)" ""
+is "$(seen shop dashboardsAvailable)" ""
 user k get stack shop -o 'jsonpath={.status.observability}'
+
+row "each release has monitors there, limited to its cluster, and those that are there and work are counted"
+eventually seen_is shop alertsConfigured 8
+ok monitors_are lab.a 8
+ok monitors_are lab-b 8
+ok condition_is shop True/SUSEObservabilityActive
+fault 'fault=suse-observability-monitor-error'
+eventually seen_is shop alertsConfigured 0
+no_fault
+eventually seen_is shop alertsConfigured 8
+
+row "a monitor that somebody changes or removes is set right, and one that is not Herd's stays"
+down_key=$(monitors lab.a | grep -- '-target-down$')
+changed=$(lab_k get configmap herd-lab-monitors -o json | jq -c --arg key "$down_key" \
+  '.data[$key] | fromjson | .arguments.threshold = 7 | .name = "mine"')
+ok lab_k patch configmap herd-lab-monitors --type=merge -p "$(jq -n --arg key "$down_key" --arg changed "$changed" \
+  --arg gone "$(monitors lab-b | head -n 1)" --arg theirs "$(jq -c '.identifier = "urn:custom:monitor:herd-theirs"' <<<"$changed")" \
+  '{data: {($key): $changed, ($gone): null, "urn.custom.monitor.herd-theirs": $theirs}}')"
+is_right() {
+  [ "$(lab_k get configmap herd-lab-monitors -o json | jq -r --arg key "$down_key" '.data[$key] | fromjson | .arguments.threshold')" = 1 ] &&
+    monitors_are lab-b 8
+}
+eventually is_right
+eventually seen_is shop alertsConfigured 8
+ok monitors_are lab.a 9
+ok lab_k patch configmap herd-lab-monitors --type=merge -p '{"data": {"urn.custom.monitor.herd-theirs": null}}'
+
+row "without alerts there are no monitors"
+user k patch stack shop --type=merge -p '{"spec":{"observabilityProfile":{"alerts":"disabled"}}}'
+eventually monitors_are "" 0
+eventually seen_is shop alertsConfigured 0
+
+row "where the token may not change monitors, the condition says so, and metrics are known all the same"
+fault 'fault=suse-observability-read-only'
+user k patch stack shop --type=merge -p '{"spec":{"observabilityProfile":{"alerts":"enabled"}}}'
+eventually condition_is shop Unknown/SUSEObservabilityMonitorsRejected
+ok message_has 'SUSE Observability: monitors cannot be imported: POST /api/import'
+ok metrics_are Active Active
+is "$(seen shop alertsConfigured)" ""
+no_fault
+eventually seen_is shop alertsConfigured 8
+eventually condition_is shop True/SUSEObservabilityActive
+
+row "while an agent is away its cluster has no monitoring, and the monitors stay"
+agent_has() {
+  ok down c-m-b -n suse-observability-agent patch deployment suse-observability-agent-cluster-agent --subresource=status --type=merge \
+    -p "{\"status\":{\"availableReplicas\":$1}}"
+}
+agent_has 0
+eventually condition_is shop False/NoMonitoring
+ok monitors_are lab-b 8
+agent_has 1
+eventually condition_is shop True/SUSEObservabilityActive
+ok monitors_are lab-b 8
 
 row "a target that is down makes its release Inactive"
 fault 'fault=target-down cluster=c-m-b'
@@ -111,9 +171,15 @@ eventually condition_is shop True/SUSEObservabilityActive
 ok metrics_are Active Active
 is "$(asked rejected)" $((before + 3))
 
+row "a cluster that is no target any more has no monitors, and the other keeps its own"
+user k patch stack shop --type=merge -p '{"spec":{"targets":{"selector":null,"clusterIds":["c-m-a"]}}}'
+eventually monitors_are lab-b 0
+ok monitors_are lab.a 8
+
 row "no token is in any log, and nobody is asked for a Stack that is gone"
 ! grep -rlE 'svctok-(lab-secret|old)' "$state" --include='*.log' || wrong "a log has the token"
 ok k delete stack shop --timeout="${deadline_s}s"
+eventually monitors_are "" 0
 before=$(asked requests)
 stack other '{clusterIds: [c-m-a]}'
 eventually asked_more "$before"

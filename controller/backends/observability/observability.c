@@ -41,7 +41,10 @@ struct watched {
     bool look;          /* in the next round, objects are to be changed */
     struct arena *told; /* of what Stacks know of the server's view of the cluster: */
     bool told_asked;
+    uint64_t told_generation;
     struct str told_message;
+    struct arena *named;
+    struct str server_name; /* what the cluster is called there, if it has monitors there */
 };
 
 /* --- rounds --- */
@@ -99,10 +102,12 @@ static struct suse_view view_of(const struct watched *watched)
 
 static bool note_view(struct watched *watched, const struct suse_view *view)
 {
-    if (view->asked == watched->told_asked && str_eq(view->message, watched->told_message))
+    if (view->asked == watched->told_asked && view->generation == watched->told_generation &&
+        str_eq(view->message, watched->told_message))
         return false;
     arena_reset(watched->told);
     watched->told_asked = view->asked;
+    watched->told_generation = view->generation;
     watched->told_message = str_dup(watched->told, view->message);
     return true;
 }
@@ -120,12 +125,12 @@ static void tell(struct watched *watched, bool all, const struct sample_index *s
         samples = view.samples;
         asked = view.asked;
         all = note_view(watched, &view) || all;
+        if (watched->owner->server && dict_count(watched->wishes))
+            suse_server_look(watched->owner->server, asked ? interval_of(watched) : 0);
     }
     for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
         if ((asked && wish_settle(wish, key, watched->known, samples, now_of(watched))) || all)
             watched->events->stack_changed(watched->events->context, key);
-    if (!asked)
-        suse_server_look(watched->owner->server);
 }
 
 /* What was made for them is removed. */
@@ -139,6 +144,37 @@ static void drop_ended(struct watched *watched)
             dict_remove(watched->wishes, key);
             wish_free(wish);
         }
+}
+
+static void drop_monitors(const struct watched *watched, struct str key)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+
+    if (watched->owner->server && watched->server_name.len)
+        suse_server_drop(watched->owner->server,
+                         suse_monitors_prefix(arena, watched->server_name, key));
+}
+
+/* Monitors are on the server under the cluster's name there: they go if that changes, and when a
+ * Prometheus takes over; not while the agent is away. */
+static void note_server_name(struct watched *watched)
+{
+    bool uses = uses_server(watched);
+    struct str now = uses ? watched->known->suse_name : STR("");
+    bool leaves =
+        uses || (watched->known->found && watched->known->backends & MONITORING_PROMETHEUS);
+    struct str key;
+    void *wish;
+
+    if (!leaves || str_eq(now, watched->server_name))
+        return;
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        drop_monitors(watched, key);
+    arena_reset(watched->named);
+    watched->server_name = str_dup(watched->named, now);
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        if (wish_is_over(wish) && !wish_is_paused(wish))
+            drop_monitors(watched, key);
 }
 
 /* A first failure may be of the moment: what is known stands. */
@@ -160,6 +196,7 @@ static void on_round(void *context, struct known *known, const struct sample_ind
     }
     known_free(watched->known);
     watched->known = known;
+    note_server_name(watched);
     tell(watched, changed, samples);
     if (!watched->look && (known->kept_up || !(known->backends & MONITORING_PROMETHEUS)))
         drop_ended(watched);
@@ -242,12 +279,17 @@ static void open_cluster(void *context, struct connection *connection,
     watched->wishes = dict_create();
     watched->nothing = known_create();
     watched->told = arena_create(0);
+    watched->named = arena_create(0);
     dict_set(observability->clusters, connection_id(connection), watched);
 }
 
 static void drop_wish(struct watched *watched, struct str key)
 {
-    wish_free(dict_remove(watched->wishes, key));
+    struct wish *wish = dict_remove(watched->wishes, key);
+
+    if (wish)
+        drop_monitors(watched, key);
+    wish_free(wish);
 }
 
 static void watched_free(struct watched *watched)
@@ -263,6 +305,7 @@ static void watched_free(struct watched *watched)
     known_free(watched->known);
     known_free(watched->nothing);
     arena_free(watched->told);
+    arena_free(watched->named);
     mem_free(watched);
 }
 
@@ -291,6 +334,8 @@ static void end_wish(struct watched *watched, struct str key)
 
     if (!wish || !wish_end(wish))
         return;
+    if (!wish_is_paused(wish))
+        drop_monitors(watched, key);
     watched->look = true;
     if (!watched->round)
         loop_timer_set(watched->timer, 0);
@@ -346,10 +391,21 @@ static struct observed_monitoring monitoring_of(const struct watched *watched,
         monitoring.trouble = str_dup(arena, view.message);
         monitoring.trouble_reason = view.reason;
     }
+    if (!monitoring.trouble.len && view.monitors_trouble.len) {
+        monitoring.trouble =
+            str_fmt(arena, "SUSE Observability: %.*s", STR_ARG(view.monitors_trouble));
+        monitoring.trouble_reason = REASON(SUSE_OBSERVABILITY_MONITORS_REJECTED);
+    }
     monitoring.rules_trouble = str_dup(arena, wish_rules_trouble(wish));
     monitoring.counts_alerts = known->counts_alerts;
     monitoring.counts_dashboards = known->counts_dashboards;
     monitoring.dashboards = wish_count_dashboards(wish, &known->dashboards);
+    if (uses_server(watched) && !view.reason.len && watched->owner->server) {
+        monitoring.counts_alerts = suse_server_monitors(
+            watched->owner->server, suse_monitors_prefix(arena, known->suse_name, key),
+            &monitoring.alerts);
+        return monitoring;
+    }
     for (uint32_t i = 0; i < known->rules.stacks.count; i++)
         monitoring.alerts += str_eq(known->rules.stacks.items[i], key);
     return monitoring;
@@ -405,8 +461,10 @@ static void add_wants(void *context, struct suse_wants *wants)
             str_list_push(&wants->clusters, watched->known->suse_name);
         if (interval_ms < wants->interval_ms)
             wants->interval_ms = interval_ms;
-        for (size_t at = 0; dict_next(watched->wishes, &at, &key, &wish);)
+        for (size_t at = 0; dict_next(watched->wishes, &at, &key, &wish);) {
             wish_add_namespaces(wish, &wants->namespaces);
+            wish_add_monitors(wish, key, watched->known->suse_name, &wants->monitors);
+        }
     }
 }
 

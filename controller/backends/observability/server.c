@@ -7,6 +7,7 @@
 #include "controller/backends/observability/server.h"
 
 #include "base/memory.h"
+#include "controller/backends/observability/server_upkeep.h"
 #include "controller/backends/observability/server_wire.h"
 #include "controller/backends/secret_folder.h"
 #include "controller/limits.h"
@@ -37,7 +38,10 @@ struct suse_server {
     struct kube_client *client;
     struct str url;
     struct secret_folder *secret;
+    struct server_upkeep *upkeep;
+    struct loop *loop;
     struct loop_timer *timer;
+    int64_t due_ms; /* when that fires, if it is set */
     struct suse_server_events events;
     struct rng rng;
     struct arena *memory; /* of url */
@@ -64,7 +68,10 @@ static struct answers *answers_create(void)
     answers->arena = arena_create(0);
     answers->wants = (struct suse_wants){ .clusters = str_list_new(answers->arena, 8),
                                           .namespaces = str_list_new(answers->arena, 8),
-                                          .interval_ms = LIMIT_METRICS_INTERVAL_MAX };
+                                          .interval_ms = LIMIT_METRICS_INTERVAL_MAX,
+                                          .monitors = { str_list_new(answers->arena, 8),
+                                                        str_list_new(answers->arena, 2),
+                                                        suse_monitors_new(answers->arena, 8) } };
     answers->known = str_list_new(answers->arena, 0);
     return answers;
 }
@@ -198,15 +205,22 @@ static void tell(struct suse_server *server)
         server->events.answered(server->events.context);
 }
 
+static void set_timer(struct suse_server *server, int64_t delay_ms)
+{
+    server->due_ms = loop_now_ms(server->loop) + delay_ms;
+    loop_timer_set(server->timer, delay_ms);
+}
+
 static void rest(struct suse_server *server, int64_t delay_ms)
 {
     answers_free(server->next);
     server->next = NULL;
-    loop_timer_set(server->timer, delay_ms);
+    set_timer(server, delay_ms);
 }
 
-static void succeed(struct suse_server *server)
+static void succeed(void *context)
 {
+    struct suse_server *server = context;
     int64_t interval_ms = server->next->wants.interval_ms;
 
     make_indexes(server->next);
@@ -287,7 +301,8 @@ static void ask(struct suse_server *server)
     while (server->at < questions_end && !server->at->is_due(server))
         server->at++;
     if (server->at == questions_end) {
-        succeed(server);
+        if (!server_upkeep_begin(server->upkeep, &server->next->wants.monitors, succeed, server))
+            succeed(server);
         return;
     }
     kube_client_send(server->client,
@@ -365,7 +380,7 @@ static void begin_round(void *context)
     struct str token = secret_folder_entry(server->secret, 0);
 
     server->next = wanted_answers(server);
-    if (!server->next->wants.clusters.count) {
+    if (!server->next->wants.clusters.count && !server_upkeep_has_dropped(server->upkeep)) {
         stop(server);
         return;
     }
@@ -394,6 +409,8 @@ struct suse_server *suse_server_create(const struct suse_server_options *options
     AUTO(suse_server_free) struct suse_server *server = mem_new(struct suse_server);
     const struct kube_client_options client = { .loop = options->loop,
                                                 .config = options->config,
+                                                .may_write = options->may_write,
+                                                .may_write_context = options->may_write_context,
                                                 .user_agent = "herd-controller/" HERD_VERSION };
 
     server->memory = arena_create(0);
@@ -406,9 +423,13 @@ struct suse_server *suse_server_create(const struct suse_server_options *options
                     LIMIT_METRICS_INTERVAL_MAX);
     server->token_look_ms = options->retry_ms ? options->retry_ms : LIMIT_SERVER_TOKEN_LOOK;
     server->secret = secret_folder_create(options->folder, STR(""), entries, 1);
+    server->loop = options->loop;
     server->timer = loop_timer_create(options->loop, begin_round, server);
     server->client = kube_client_create(&client, err);
-    return server->client ? TAKE(server) : NULL;
+    if (!server->client)
+        return NULL;
+    server->upkeep = server_upkeep_create(server->client, server->secret);
+    return TAKE(server);
 }
 
 void suse_server_free(struct suse_server *server)
@@ -416,6 +437,7 @@ void suse_server_free(struct suse_server *server)
     if (!server)
         return;
     kube_client_free(server->client);
+    server_upkeep_free(server->upkeep);
     loop_timer_free(server->timer);
     secret_folder_free(server->secret);
     answers_free(server->current);
@@ -431,11 +453,12 @@ void suse_server_follow(struct suse_server *server, const struct suse_server_eve
     server->events = *events;
 }
 
-/* Not while it was told to wait: what is wanted then is asked for with all else. */
-void suse_server_look(struct suse_server *server)
+void suse_server_look(struct suse_server *server, int64_t within_ms)
 {
-    if (!server->next && !server->backoff.failures)
-        loop_timer_set(server->timer, 0);
+    if (server->next || server->backoff.failures)
+        return;
+    if (!loop_timer_is_set(server->timer) || server->due_ms > loop_now_ms(server->loop) + within_ms)
+        set_timer(server, within_ms);
 }
 
 static struct suse_view without(struct str reason, struct str message)
@@ -462,5 +485,22 @@ struct suse_view suse_server_view(const struct suse_server *server, struct str c
                        STR("SUSE Observability has no instance of its StackPack Kubernetes for it, "
                            "and drops what its agent sends: add one with the agent's "
                            "stackstate.cluster.name"));
-    return (struct suse_view){ .asked = true, .samples = samples };
+    return (struct suse_view){
+        .asked = true,
+        .samples = samples,
+        .monitors_trouble = server_upkeep_trouble(server->upkeep),
+        .generation = server_upkeep_generation(server->upkeep),
+    };
+}
+
+bool suse_server_monitors(const struct suse_server *server, struct str prefix, uint32_t *ret_count)
+{
+    return server_upkeep_count(server->upkeep, prefix, ret_count);
+}
+
+/* The round that removes them may be the last one. */
+void suse_server_drop(struct suse_server *server, struct str prefix)
+{
+    server_upkeep_drop(server->upkeep, prefix);
+    suse_server_look(server, 0);
 }

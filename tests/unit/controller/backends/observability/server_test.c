@@ -21,6 +21,7 @@ struct fixture {
     struct loop *loop;
     struct suse_server *server;
     const char *clusters;
+    int64_t interval_ms;
     uint32_t begun; /* rounds, also those that ask nothing */
     uint32_t begun_awaited;
     bool done, has_begun;
@@ -35,7 +36,7 @@ static void add_wants(void *context, struct suse_wants *wants)
     while (left.len && str_split(&left, ' ', &name))
         str_list_push(&wants->clusters, name);
     str_list_push(&wants->namespaces, STR("shop"));
-    wants->interval_ms = 1;
+    wants->interval_ms = f->interval_ms;
     f->has_begun = ++f->begun >= f->begun_awaited;
 }
 
@@ -56,7 +57,7 @@ static void set_up(struct fixture *f)
     struct kube_config config;
     struct error err = { 0 };
 
-    *f = (struct fixture){ .arena = arena_create(0), .clusters = "lab-a" };
+    *f = (struct fixture){ .arena = arena_create(0), .clusters = "lab-a", .interval_ms = 1 };
     f->folder = folder_create(f->arena);
     f->api = scripted_api_create();
     f->loop = loop_create();
@@ -143,7 +144,7 @@ static void each_answer_has_its_reason(void **state)
         if (rows[i].query.status)
             say(&f, "/prometheus/api/v1/query", rows[i].query.status, rows[i].query.body);
         rows_expect_str(rows[i].row, view(&f, "lab-a"), STR("not asked"));
-        suse_server_look(f.server);
+        suse_server_look(f.server, 0);
         run(&f, 1);
         rows_expect_str(rows[i].row, view(&f, "lab-a"), str_of(rows[i].want));
         got = suse_server_view(f.server, STR("lab-a"));
@@ -165,7 +166,7 @@ static void one_failure_changes_nothing(void **state)
     say(&f, "/api/server/info", 200, INFO);
     say(&f, "/api/stackpack", 200, PACKS);
     say(&f, "/prometheus/api/v1/query", 200, UP);
-    suse_server_look(f.server);
+    suse_server_look(f.server, 0);
     run(&f, 1);
     rows_expect_str("a good round", view(&f, "lab-a"), STR("1 names"));
     rows_expect_str("of another cluster nothing is known", view(&f, "lab-b"), STR("not asked"));
@@ -189,7 +190,7 @@ static void a_rejected_token_is_sent_three_times(void **state)
     set_up(&f);
     put_token(&f, "svctok-old");
     say(&f, "/api/server/info", 401, "");
-    suse_server_look(f.server);
+    suse_server_look(f.server, 0);
     run(&f, 2);
     got = suse_server_view(f.server, STR("lab-a"));
     rows_expect("it says so", str_find(got.message, STR("three times, so Herd sends none until it changes"), 0) >= 0,
@@ -214,7 +215,7 @@ static void without_a_token_nothing_is_asked(void **state)
 
     (void)state;
     set_up(&f);
-    suse_server_look(f.server);
+    suse_server_look(f.server, 0);
     run(&f, 1);
     rows_expect_str("no token", view(&f, "lab-a"), STR("SUSEObservabilityNotConfigured"));
     rows_expect_int("nothing is asked", scripted_api_count(f.api, "GET", "/"), 0);
@@ -244,7 +245,7 @@ static void what_is_wanted_again_is_asked_anew(void **state)
         say(&f, "/api/server/info", rows[i].status, INFO);
         say(&f, "/api/stackpack", 200, PACKS);
         say(&f, "/prometheus/api/v1/query", 200, UP);
-        suse_server_look(f.server);
+        suse_server_look(f.server, 0);
         run(&f, rows[i].status == 401 ? 2 : 1);
         f.clusters = "";
         f.begun_awaited = f.begun + 1;
@@ -252,12 +253,31 @@ static void what_is_wanted_again_is_asked_anew(void **state)
         loopback_run_until(f.loop, &f.has_begun);
         f.clusters = "lab-a";
         rows_expect_str(rows[i].row, view(&f, "lab-a"), STR("not asked"));
-        suse_server_look(f.server);
+        suse_server_look(f.server, 0);
         run(&f, 1);
         rows_expect_str(rows[i].row, view(&f, "lab-a"), str_of(rows[i].then));
         rows_expect(rows[i].row, rows[i].status != 401 || scripted_api_count(f.api, "GET", "/api/server/info") == 3, "sent again");
         tear_down(&f);
     }
+}
+
+static void whoever_comes_does_not_wait_for_those_who_have_time(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    f.interval_ms = 3600000;
+    put_token(&f, "svctok-1");
+    say(&f, "/api/server/info", 200, INFO);
+    say(&f, "/api/stackpack", 200, PACKS);
+    say(&f, "/prometheus/api/v1/query", 200, UP);
+    suse_server_look(f.server, 0);
+    run(&f, 1);
+    suse_server_look(f.server, 1);
+    run(&f, 1);
+    rows_expect_int("asked twice", scripted_api_count(f.api, "GET", "/api/server/info"), 2);
+    tear_down(&f);
 }
 
 static void many_clusters_are_asked_for_in_several_queries(void **state)
@@ -275,7 +295,7 @@ static void many_clusters_are_asked_for_in_several_queries(void **state)
     say(&f, "/api/server/info", 200, INFO);
     say(&f, "/api/stackpack", 200, PACKS);
     say(&f, "/prometheus/api/v1/query", 200, UP);
-    suse_server_look(f.server);
+    suse_server_look(f.server, 0);
     run(&f, 1);
     rows_expect_int("two", scripted_api_count(f.api, "GET", "/prometheus/api/v1/query"), 2);
     rows_expect_str("each was asked for", view(&f, "c-40"), STR("SUSEObservabilityClusterUnknown"));
@@ -290,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_rejected_token_is_sent_three_times),
         cmocka_unit_test(without_a_token_nothing_is_asked),
         cmocka_unit_test(what_is_wanted_again_is_asked_anew),
+        cmocka_unit_test(whoever_comes_does_not_wait_for_those_who_have_time),
         cmocka_unit_test(many_clusters_are_asked_for_in_several_queries),
     };
 
