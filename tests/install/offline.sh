@@ -144,6 +144,13 @@ for program in controller webhook; do
 done
 is "$(of_chart --set tracing.endpoint=http://otel:4318 | jq -r 'select(.kind == "Deployment").spec.template.spec.volumes[].name' | grep -c tracing || true)" 0
 
+row "the server of SUSE Observability may have a Secret of another name, and other ports"
+of_chart --set suseObservability.existingSecret=mine --set 'suseObservability.ports={8443}' >"$state/got-more"
+is "$(jq -c 'select(.kind == "Deployment" and .metadata.name == "herd-controller").spec.template.spec |
+  [.containers[0].env[].valueFrom.secretKeyRef // {}, .volumes[].secret // {}] | map(select((.name // .secretName) == "mine") | .key // "folder")' \
+  "$state/got-more")" '["url","ca-file","folder"]'
+is "$(jq -r 'select(.kind == "NetworkPolicy" and .metadata.name == "herd-controller").spec.egress[].ports[].port' "$state/got-more" | grep -c '^8443$')" 1
+
 row "where it follows one namespace, the controller has the rights where Stacks are there and nowhere else, and no others"
 # rights FILE: "namespace group resource verb" of what the controller's Roles and ClusterRole grant.
 rights() {
