@@ -51,6 +51,27 @@ static int open_all(struct controller *controller, uint64_t seed, struct error *
     return connections_open(&controller->connections, options, err);
 }
 
+static int open_suse_server(const struct controller *controller,
+                            struct observability *observability, uint64_t seed,
+                            struct suse_server **ret_server, struct error *err)
+{
+    const struct options *options = controller->options;
+    const struct suse_server_options of_server = { .loop = controller->loop,
+                                                   .config = &options->suse_observability,
+                                                   .folder = options->suse_folder,
+                                                   .may_write = manager_may_write,
+                                                   .may_write_context = controller->manager,
+                                                   .seed = seed };
+
+    if (!options->suse_observability.server.len)
+        return 0;
+    *ret_server = suse_server_create(&of_server, err);
+    if (!*ret_server)
+        return error_wrap(err, "--suse-observability-url");
+    observability_use(observability, *ret_server);
+    return 0;
+}
+
 static int serve(struct controller *controller, uint64_t seed)
 {
     const struct options *options = controller->options;
@@ -80,6 +101,7 @@ static int run(const struct options *options, struct log *log, uint64_t seed)
                                      .log = log,
                                      .backend = rancher_apps_backend(rancher_apps),
                                      .observers = observers };
+    struct suse_server *suse_server = NULL;
     struct error err = { .code = ERROR_NONE };
     int code;
 
@@ -96,7 +118,8 @@ static int run(const struct options *options, struct log *log, uint64_t seed)
         .seed = seed,
         .identity = options->identity,
     });
-    if (open_all(&controller, seed, &err) < 0) {
+    if (open_all(&controller, seed, &err) < 0 ||
+        open_suse_server(&controller, observability, seed ^ 2, &suse_server, &err) < 0) {
         code = program_reject(&controller_program, &err);
     } else if (manager_listen(controller.manager, options->listen_host, options->listen_port,
                               &err) < 0) {
@@ -106,6 +129,7 @@ static int run(const struct options *options, struct log *log, uint64_t seed)
         code = serve(&controller, seed);
     }
     manager_free(controller.manager);
+    suse_server_free(suse_server);
     connections_close(&controller.connections);
     span_exporter_drain(controller.spans);
     span_exporter_free(controller.spans);

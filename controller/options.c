@@ -93,12 +93,36 @@ static bool read_origin(struct str *url)
     return true;
 }
 
+static int read_url(const struct flag_value *flag, struct str *ret_url, struct error *err)
+{
+    *ret_url = flag->text;
+    if (!read_origin(ret_url))
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "%s: '%.*s' is not an address of the form https://host[:port]; leave "
+                         "out what comes after that",
+                         flag->from, STR_ARG(flag->text));
+    return 0;
+}
+
+/* "" if the flag is not set. */
+static int read_ca(struct arena *arena, const struct flag_value *flag, struct str *ret_pem,
+                   struct error *err)
+{
+    *ret_pem = STR("");
+    if (!flag->text.len)
+        return 0;
+    if (file_read(arena, str_z(arena, flag->text), CA_BYTES_MAX, ret_pem, err) < 0)
+        return error_wrap(err, "%s", flag->from);
+    if (str_find(*ret_pem, STR("-----BEGIN CERTIFICATE-----"), 0) < 0)
+        return error_set(err, ERROR_BAD_REQUEST, "%s: %.*s holds no PEM certificate", flag->from,
+                         STR_ARG(flag->text));
+    return 0;
+}
+
 static int read_rancher(struct arena *arena, const struct flag_values *flags,
                         struct kube_config *ret_config, struct error *err)
 {
     struct str url = text_of(flags, FLAG_RANCHER_URL);
-    const struct flag_value *ca_flag = &flags->values[FLAG_RANCHER_CA_FILE];
-    struct str ca_file = ca_flag->text;
     struct str token_file = text_of(flags, FLAG_RANCHER_TOKEN_FILE);
     struct str ca = STR("");
 
@@ -106,18 +130,12 @@ static int read_rancher(struct arena *arena, const struct flag_values *flags,
         return error_set(err, ERROR_BAD_REQUEST,
                          "--rancher-url is not set; give Rancher's address, e.g. "
                          "--rancher-url https://rancher.example.com");
-    if (!read_origin(&url))
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "%s: '%.*s' is not an address of the form https://host[:port]; leave "
-                         "out what comes after that",
-                         flags->values[FLAG_RANCHER_URL].from, STR_ARG(url));
+    if (read_url(&flags->values[FLAG_RANCHER_URL], &url, err) < 0)
+        return -1;
     if (read_token_file(arena, &flags->values[FLAG_RANCHER_TOKEN_FILE], err) < 0)
         return -1;
-    if (ca_file.len && file_read(arena, str_z(arena, ca_file), CA_BYTES_MAX, &ca, err) < 0)
-        return error_wrap(err, "%s", ca_flag->from);
-    if (ca_file.len && str_find(ca, STR("-----BEGIN CERTIFICATE-----"), 0) < 0)
-        return error_set(err, ERROR_BAD_REQUEST, "%s: %.*s holds no PEM certificate", ca_flag->from,
-                         STR_ARG(ca_file));
+    if (read_ca(arena, &flags->values[FLAG_RANCHER_CA_FILE], &ca, err) < 0)
+        return -1;
     *ret_config = (struct kube_config){
         .server = url,
         .ca_pem = ca,
@@ -129,6 +147,27 @@ static int read_rancher(struct arena *arena, const struct flag_values *flags,
         .namespace_ = STR(""),
         .insecure = flags->values[FLAG_RANCHER_INSECURE].number != 0,
     };
+    return 0;
+}
+
+/* The token is read when it is needed: its Secret may come later. */
+static int read_suse_observability(struct arena *arena, const struct flag_values *flags,
+                                   struct options *options, struct error *err)
+{
+    const struct flag_value *url = &flags->values[FLAG_SUSE_URL];
+    struct kube_config *config = &options->suse_observability;
+
+    options->suse_folder = str_z(arena, text_of(flags, FLAG_SUSE_CREDENTIALS));
+    if (!url->text.len)
+        return 0;
+    if (read_url(url, &config->server, err) < 0 ||
+        read_ca(arena, &flags->values[FLAG_SUSE_CA], &config->ca_pem, err) < 0)
+        return -1;
+    if (!options->suse_folder[0])
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--suse-observability-url is set and --suse-observability-credentials is "
+                         "not; name a folder with a service token of SUSE Observability in the "
+                         "file token");
     return 0;
 }
 
@@ -335,6 +374,7 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
                                  err) < 0)
         return -1;
     if (read_rancher(arena, flags, &options.rancher, err) < 0 ||
+        read_suse_observability(arena, flags, &options, err) < 0 ||
         read_api(arena, flags, &options.api, err) < 0 ||
         read_lease(arena, flags, seed, &options, err) < 0 ||
         span_target_read(arena, &flags->values[FLAG_OTLP_ENDPOINT],

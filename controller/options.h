@@ -27,6 +27,8 @@ struct options {
     bool check_access;
     const char *neuvector_folder; /* of credentials; "" = none */
     int64_t neuvector_interval_ms;
+    struct kube_config suse_observability; /* server "" = none is asked */
+    const char *suse_folder;               /* of its token */
     bool leader_elect;
     struct str lease_namespace;
     struct str lease_name;

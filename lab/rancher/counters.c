@@ -131,6 +131,7 @@ void counters_handle(struct simulation *simulation, struct http_exchange *exchan
               "{'requests':{'plain':%d,'steve':%d,'norman':%d,'posts':%d,'accepted':%d},"
               "'neuvector':{'requests':%d,'logins':%d,'rejected':%d,'scans':%d,'compliance':%d,"
               "'sessions':%d},"
+              "'suseObservability':{'requests':%d,'rejected':%d},"
               "'agenda':%d,'faults':[%r],'releases':[%r]}",
               (int64_t)atomic_load(&simulation->counts[COUNT_PLAIN]),
               (int64_t)atomic_load(&simulation->counts[COUNT_STEVE]),
@@ -143,6 +144,8 @@ void counters_handle(struct simulation *simulation, struct http_exchange *exchan
               (int64_t)atomic_load(&simulation->counts[COUNT_NEUVECTOR_SCANS]),
               (int64_t)atomic_load(&simulation->counts[COUNT_NEUVECTOR_COMPLIANCE]),
               (int64_t)sessions_count(simulation->sessions),
+              (int64_t)atomic_load(&simulation->counts[COUNT_SUSE_OBSERVABILITY]),
+              (int64_t)atomic_load(&simulation->counts[COUNT_SUSE_OBSERVABILITY_REJECTED]),
               (int64_t)simulation_agenda_count(simulation),
               faults.len ? strbuf_str(&faults) : STR(" "),
               releases.len ? strbuf_str(&releases) : STR(" ")));

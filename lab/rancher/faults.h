@@ -25,6 +25,7 @@ enum fault_stage {
     FAULT_ON_POST,
     FAULT_ON_TASK,
     FAULT_ON_NEUVECTOR,
+    FAULT_ON_SUSE_OBSERVABILITY,
 };
 /* Runs of Helm, as bits. */
 enum fault_runs {

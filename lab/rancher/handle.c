@@ -8,6 +8,7 @@
 #include "lab/rancher/inside.h"
 #include "lab/neuvector/neuvector.h"
 #include "lab/rancher/route.h"
+#include "lab/suse_observability/suse_observability.h"
 
 enum { STEVE_DIAL_MS = 14000, PLAIN_WAIT_MS = 30000 };
 
@@ -195,6 +196,9 @@ void simulation_handle(struct simulation *simulation, struct http_exchange *exch
             monitoring_export(simulation, exchange, route.cluster);
         else
             reply_e4(exchange);
+        return;
+    case ROUTE_SUSE_OBSERVABILITY:
+        suse_observability_handle(simulation, exchange);
         return;
     case ROUTE_UNKNOWN:
         break;

@@ -35,6 +35,8 @@ enum request_count {
     COUNT_NEUVECTOR_REJECTED, /* logins and requests with wrong credentials */
     COUNT_NEUVECTOR_SCANS,
     COUNT_NEUVECTOR_COMPLIANCE,
+    COUNT_SUSE_OBSERVABILITY, /* of its server, and of these: */
+    COUNT_SUSE_OBSERVABILITY_REJECTED,
     COUNT_COUNT
 };
 
@@ -130,18 +132,19 @@ bool monitoring_handle(struct simulation *simulation, struct http_exchange *exch
 /* Of "/api/v1/namespaces/NS/services/http:NAME:PORT/proxy/...". */
 bool monitoring_proxied(struct str path, struct str *ret_namespace, struct str *ret_service,
                         struct str *ret_rest);
+/* What there is of the pods of a cluster, whether a Prometheus scrapes them or not. */
+struct prom_series_list;
+void monitoring_series(struct simulation *simulation, struct arena *arena, struct str cluster,
+                       struct prom_series_list *ret_series);
+/* What the cluster's GPU exporter has, for a real Prometheus to scrape; with ?release=, what a pod
+ * of that release has: nothing. */
+void monitoring_export(struct simulation *simulation, struct http_exchange *exchange,
+                       struct str cluster);
 
 /* ---- jaeger.c: answer what the proxy leads to a Jaeger; false: the path leads elsewhere */
 
 bool jaeger_handle(struct simulation *simulation, struct http_exchange *exchange,
                    struct str cluster, struct str path);
-
-/* ---- monitoring.c */
-
-/* What the cluster's GPU exporter has, for a real Prometheus to scrape; with ?release=, what a pod
- * of that release has: nothing. */
-void monitoring_export(struct simulation *simulation, struct http_exchange *exchange,
-                       struct str cluster);
 
 /* ---- forward.c */
 

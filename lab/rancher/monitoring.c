@@ -440,6 +440,19 @@ bool monitoring_handle(struct simulation *simulation, struct http_exchange *exch
     return true;
 }
 
+void monitoring_series(struct simulation *simulation, struct arena *arena, struct str cluster,
+                       struct prom_series_list *ret_series)
+{
+    struct scrape s = { .simulation = simulation,
+                        .arena = arena,
+                        .cluster = cluster,
+                        .series = prom_series_list_new(arena, 64) };
+    struct error err = { 0 };
+
+    api_list(simulation->api, arena, cluster, &res_pods, STR(""), scrape_pod, &s, &err);
+    *ret_series = s.series;
+}
+
 /* --- what a real Prometheus scrapes --- */
 
 /* As the exporter says it, before a scrape renames what clashes. */

@@ -148,6 +148,8 @@ struct term {
     struct str name;
     bool unnamed; /* what comes of it has no name */
     struct matchers matchers;
+    enum { FOLD_NONE, FOLD_MIN, FOLD_COUNT } fold;
+    struct str_list by; /* labels that stay */
 };
 
 static int read_factor(struct reader *r, struct term *term)
@@ -167,12 +169,36 @@ static int read_factor(struct reader *r, struct term *term)
     return 0;
 }
 
+/* Behind "by (". What is folded may be of all names. */
+static int read_fold(struct reader *r, struct term *term)
+{
+    term->unnamed = true;
+    do {
+        struct str label = take_name(r);
+
+        if (!label.len)
+            return wrong(r, "the name of a label");
+        str_list_push(&term->by, label);
+    } while (take(r, STR(",")));
+    if (!take(r, STR(")")) || !take(r, STR("(")))
+        return wrong(r, ") (");
+    term->name = take_name(r);
+    if (read_matchers(r, &term->matchers) < 0)
+        return -1;
+    return take(r, STR(")")) ? 0 : wrong(r, ")");
+}
+
 static int read_term(struct reader *r, struct term *term)
 {
     bool averaged;
 
     if (read_factor(r, term) < 0)
         return -1;
+    term->fold = take(r, STR("min by ("))     ? FOLD_MIN
+                 : take(r, STR("count by (")) ? FOLD_COUNT
+                                              : FOLD_NONE;
+    if (term->fold != FOLD_NONE)
+        return read_fold(r, term);
     averaged = take(r, STR("avg_over_time("));
     term->name = take_name(r);
     if (!term->name.len)
@@ -187,6 +213,36 @@ static int read_term(struct reader *r, struct term *term)
     return 0;
 }
 
+/* What is left of it, with the value that stands for it alone. */
+static struct prom_series folded(const struct term *term, struct prom_series one)
+{
+    struct prom_labels labels = prom_labels_new(term->by.arena, term->by.count);
+
+    for (uint32_t i = 0; i < term->by.count; i++)
+        prom_labels_push(
+            &labels, (struct prom_label){ term->by.items[i], value_of(&one, term->by.items[i]) });
+    one.labels = labels;
+    one.value = term->fold == FOLD_COUNT ? 1 : one.value;
+    return one;
+}
+
+/* True: it went into what stands from `left` on. */
+static bool fold_in(const struct term *term, const struct prom_series *one, uint32_t left,
+                    struct prom_series_list *vector)
+{
+    for (uint32_t i = left; i < vector->count; i++) {
+        struct prom_series *whole = &vector->items[i];
+
+        if (!same_labels(one, whole))
+            continue;
+        whole->value = term->fold == FOLD_COUNT    ? whole->value + 1
+                       : one->value < whole->value ? one->value
+                                                   : whole->value;
+        return true;
+    }
+    return false;
+}
+
 static void apply(const struct term *term, const struct prom_series_list *all,
                   struct prom_series_list *vector)
 {
@@ -195,8 +251,12 @@ static void apply(const struct term *term, const struct prom_series_list *all,
     for (uint32_t i = 0; i < all->count; i++) {
         struct prom_series one = all->items[i];
 
-        if (!str_eq(one.name, term->name) || !matches(&one, &term->matchers) ||
-            is_among(&one, vector, left))
+        if ((term->name.len && !str_eq(one.name, term->name)) || !matches(&one, &term->matchers))
+            continue;
+        if (term->fold != FOLD_NONE)
+            one = folded(term, one);
+        if (is_among(&one, vector, left) ||
+            (term->fold != FOLD_NONE && fold_in(term, &one, left, vector)))
             continue;
         one.value *= term->factor;
         one.name = term->unnamed ? STR("") : one.name;
@@ -207,7 +267,9 @@ static void apply(const struct term *term, const struct prom_series_list *all,
 static int evaluate_term(struct reader *r, const struct prom_series_list *all,
                          struct prom_series_list *vector)
 {
-    struct term term = { .factor = 1, .matchers = matchers_new(r->arena, 4) };
+    struct term term = { .factor = 1,
+                         .matchers = matchers_new(r->arena, 4),
+                         .by = str_list_new(r->arena, 4) };
     int result = read_term(r, &term);
 
     if (result == 0)

@@ -3,6 +3,7 @@
  *
  *     query = term { "or" term }        what has the labels of something on the left is left out
  *     term  = [ number "*" ] ( selector | avg_over_time "(" selector "[" duration "]" ")" )
+ *           | ( "min" | "count" ) "by" "(" label { "," label } ")" "(" selector ")"
  *
  * There is no past: an average over time is the value of now. All else is no silent nothing, but
  * the error `execution`. */

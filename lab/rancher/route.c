@@ -56,6 +56,10 @@ struct route route_of(struct str path)
         return (struct route){ .kind = ROUTE_COUNTERS };
     if (under(path, STR("/lab/exporter"), &rest))
         return (struct route){ .kind = ROUTE_EXPORTER, .cluster = rest };
+    if (under(path, STR("/api/server"), &rest) || under(path, STR("/api/stackpack"), &rest) ||
+        under(path, STR("/api/monitors"), &rest) || under(path, STR("/api/import"), &rest) ||
+        under(path, STR("/prometheus"), &rest))
+        return (struct route){ .kind = ROUTE_SUSE_OBSERVABILITY };
     if (under(path, STR("/v3"), &rest))
         return (struct route){ .kind = ROUTE_NORMAN, .rest = rest };
     if (under(path, STR("/k8s/clusters"), &rest) || under(path, STR("/k8s/proxy"), &rest)) {

@@ -17,6 +17,7 @@ enum route_kind {
     ROUTE_PLAIN,    /* rest: from "/api" on */
     ROUTE_COUNTERS, /* the lab's own, */
     ROUTE_EXPORTER, /* and this; cluster: whose */
+    ROUTE_SUSE_OBSERVABILITY,
 };
 
 struct route {

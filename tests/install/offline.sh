@@ -127,7 +127,7 @@ is "$(image_of --set global.cattle.systemDefaultRegistry=r.example.com --set "im
   "r.example.com/herd@sha256:$(printf '%064d' 7)"
 is "$(jq -r 'select(.kind == "Deployment").spec.template.spec.imagePullSecrets[0].name' "$state/got-more" | sort -u)" puller
 is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-controller").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
-  "--in-cluster --rancher-token-file=/etc/herd/rancher/token --neuvector-credentials-dir=/etc/herd/neuvector --namespace=team --allow-plain-http-repos --rule-severity=graph.cycle=warn --workers=3"
+  "--in-cluster --rancher-token-file=/etc/herd/rancher/token --neuvector-credentials-dir=/etc/herd/neuvector --suse-observability-credentials=/etc/herd/suse-observability --namespace=team --allow-plain-http-repos --rule-severity=graph.cycle=warn --workers=3"
 is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-webhook").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
   "serve --in-cluster --allow-plain-http-repos --rule-severity=graph.cycle=warn"
 
@@ -143,6 +143,13 @@ for program in controller webhook; do
     [.spec.egress[].ports[].port] | contains([4319, 53])' "$state/got-more" >/dev/null || wrong "herd-$program may not reach it"
 done
 is "$(of_chart --set tracing.endpoint=http://otel:4318 | jq -r 'select(.kind == "Deployment").spec.template.spec.volumes[].name' | grep -c tracing || true)" 0
+
+row "the server of SUSE Observability may have a Secret of another name, and other ports"
+of_chart --set suseObservability.existingSecret=mine --set 'suseObservability.ports={8443}' >"$state/got-more"
+is "$(jq -c 'select(.kind == "Deployment" and .metadata.name == "herd-controller").spec.template.spec |
+  [.containers[0].env[].valueFrom.secretKeyRef // {}, .volumes[].secret // {}] | map(select((.name // .secretName) == "mine") | .key // "folder")' \
+  "$state/got-more")" '["url","ca-file","folder"]'
+is "$(jq -r 'select(.kind == "NetworkPolicy" and .metadata.name == "herd-controller").spec.egress[].ports[].port' "$state/got-more" | grep -c '^8443$')" 1
 
 row "where it follows one namespace, the controller has the rights where Stacks are there and nowhere else, and no others"
 # rights FILE: "namespace group resource verb" of what the controller's Roles and ClusterRole grant.

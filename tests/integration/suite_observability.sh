@@ -170,7 +170,9 @@ spec:
 YAML
 ok down c-m-bare -n suse-observability-agent patch deployment suse-observability-agent-cluster-agent --subresource=status \
   --type=merge -p '{"status":{"availableReplicas":1}}'
-eventually condition_is bare True/SUSEObservabilityActive
+eventually condition_is bare Unknown/SUSEObservabilityNotConfigured
+condition bare message | grep -q 'start herd-controller with --suse-observability-url and --suse-observability-credentials' ||
+  wrong "$(condition bare message)"
 is "$(seen bare suseObservabilityEnabled)/$(seen bare backend)/$(seen bare metricsCollected)" true/SUSEObservability/
 
 row "a Stack that wants no observability says nothing of it"

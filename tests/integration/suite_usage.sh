@@ -72,6 +72,11 @@ row "an address of Rancher's is a host and a port, and nothing more"
 for url in http://rancher.test https:// https://// rancher.test https://rancher.test/v3 'https://rancher.test?a' https://a@rancher.test; do
   usage 2 "'$url' is not an address of the form https://host[:port]" "${controller[@]}" --rancher-url "$url"
 done
+usage 2 "--suse-observability-url: 'http://o.test' is not an address of the form https://host[:port]" "${controller[@]}" \
+  --suse-observability-url http://o.test
+usage 2 "--suse-observability-url is set and --suse-observability-credentials is not" "${controller[@]}" \
+  --suse-observability-url https://o.test
+usage 2 "--suse-observability-ca: " "${controller[@]}" --suse-observability-url https://o.test --suse-observability-ca "$state/none.pem"
 usage 2 "$state/none.yaml" "${controller[@]}" --rancher-url https://rancher.test:8443/ --kubeconfig "$state/none.yaml"
 
 row "a kubeconfig that cannot be used is named with the field"

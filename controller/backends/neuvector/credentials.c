@@ -3,47 +3,16 @@
 #include "controller/backends/neuvector/credentials.h"
 
 #include "base/memory.h"
-#include "io/follow.h"
+#include "controller/backends/secret_folder.h"
 
-enum { BYTES_MAX = 4096, OF_CLUSTER = 0, OF_ALL = 1, SOURCES = 2 };
+enum { OF_CLUSTER, OF_ALL, SOURCES };
 enum entry { ENTRY_API_KEY, ENTRY_USERNAME, ENTRY_PASSWORD, ENTRIES };
 
 static const char *const names[ENTRIES] = { "api-key", "username", "password" };
 
-struct file {
-    struct file_follow *follow; /* NULL: there is no folder */
-    struct arena *arena;        /* secret, of: */
-    struct str text;            /* "" = the file is not there */
-};
-
 struct credentials {
-    struct file files[SOURCES][ENTRIES];
+    struct secret_folder *sources[SOURCES];
 };
-
-static struct file file_of(const char *folder, struct str prefix, const char *name)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    const char *path = str_z(arena, str_fmt(arena, "%s/%.*s%s", folder, STR_ARG(prefix), name));
-    struct file file = { file_follow_create(&path, 1, BYTES_MAX), arena_create(0), STR_INIT("") };
-
-    arena_keep_secret(file.arena);
-    return file;
-}
-
-static void read_file(struct file *file)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct error err = { .code = ERROR_NONE };
-    struct str bytes = STR("");
-
-    arena_keep_secret(arena);
-    /* What cannot be read is read again the next time; what is gone is gone. */
-    if (file_follow_read(file->follow, arena, &bytes, &err) < 0 && err.code != ERROR_NOT_FOUND)
-        return;
-    file_follow_take(file->follow);
-    arena_reset(file->arena);
-    file->text = str_dup(file->arena, str_trim(bytes));
-}
 
 struct credentials *credentials_create(const char *folder, struct str cluster_id)
 {
@@ -51,10 +20,8 @@ struct credentials *credentials_create(const char *folder, struct str cluster_id
     struct credentials *credentials = mem_new(struct credentials);
     struct str prefix = str_fmt(arena, "%.*s.", STR_ARG(cluster_id));
 
-    for (int i = 0; folder[0] && i < ENTRIES; i++) {
-        credentials->files[OF_CLUSTER][i] = file_of(folder, prefix, names[i]);
-        credentials->files[OF_ALL][i] = file_of(folder, STR(""), names[i]);
-    }
+    credentials->sources[OF_CLUSTER] = secret_folder_create(folder, prefix, names, ENTRIES);
+    credentials->sources[OF_ALL] = secret_folder_create(folder, STR(""), names, ENTRIES);
     return credentials;
 }
 
@@ -63,22 +30,8 @@ void credentials_free(struct credentials *credentials)
     if (!credentials)
         return;
     for (int s = 0; s < SOURCES; s++)
-        for (int i = 0; i < ENTRIES; i++) {
-            file_follow_free(credentials->files[s][i].follow);
-            arena_free(credentials->files[s][i].arena);
-        }
+        secret_folder_free(credentials->sources[s]);
     mem_free(credentials);
-}
-
-static struct str entry_of(struct credentials *credentials, int source, enum entry entry)
-{
-    struct file *file = &credentials->files[source][entry];
-
-    if (!file->follow)
-        return STR("");
-    if (file_follow_changed(file->follow))
-        read_file(file);
-    return file->text;
 }
 
 /* It becomes a header: one colon, and nothing that ends a line. */
@@ -99,9 +52,9 @@ int credentials_read(struct credentials *credentials, struct credential *ret_cre
 {
     for (int s = 0; s < SOURCES; s++) {
         const struct credential found = {
-            .api_key = entry_of(credentials, s, ENTRY_API_KEY),
-            .username = entry_of(credentials, s, ENTRY_USERNAME),
-            .password = entry_of(credentials, s, ENTRY_PASSWORD),
+            .api_key = secret_folder_entry(credentials->sources[s], ENTRY_API_KEY),
+            .username = secret_folder_entry(credentials->sources[s], ENTRY_USERNAME),
+            .password = secret_folder_entry(credentials->sources[s], ENTRY_PASSWORD),
         };
 
         if (!found.api_key.len && !found.username.len && !found.password.len)

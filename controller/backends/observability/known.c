@@ -70,7 +70,8 @@ static bool same_findings(const struct known *a, const struct known *b)
 bool known_equal(const struct known *a, const struct known *b)
 {
     return a->found == b->found && a->backends == b->backends &&
-           a->counts_alerts == b->counts_alerts && a->counts_dashboards == b->counts_dashboards &&
+           str_eq(a->suse_name, b->suse_name) && a->counts_alerts == b->counts_alerts &&
+           a->counts_dashboards == b->counts_dashboards &&
            same_complaint(&a->trouble, &b->trouble) &&
            same_complaints(&a->refusals, &b->refusals) &&
            same_list(&a->rules.stacks, &b->rules.stacks) &&
@@ -192,6 +193,7 @@ struct known *known_from(const struct known *before, bool looks)
 
     known->found = before->found;
     known->backends = before->backends;
+    known->suse_name = str_dup(known->arena, before->suse_name);
     known_set_prometheus(known, &before->prometheus);
     known_keep_findings(known, &before->monitors, &before->unselected);
     if (looks)

@@ -23,9 +23,10 @@ struct complaint {
 LIST_DEFINE(complaints, struct complaint)
 
 struct known {
-    struct arena *arena; /* of all below */
-    bool found;          /* it is known which back ends there are */
-    uint32_t backends;   /* bits of enum monitoring_backend */
+    struct arena *arena;  /* of all below */
+    bool found;           /* it is known which back ends there are */
+    uint32_t backends;    /* bits of enum monitoring_backend */
+    struct str suse_name; /* what the agent calls the cluster; "" = not said, or no agent */
     struct wire_prometheus prometheus;
     bool counts_alerts;
     struct wire_rules rules; /* that are loaded */

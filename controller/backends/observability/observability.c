@@ -7,9 +7,11 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "controller/backends/observability/round.h"
+#include "controller/backends/observability/server_wire.h"
 #include "controller/backends/observability/wish.h"
 #include "controller/limits.h"
 #include "kube/backoff.h"
+#include "stack/model/reasons.h"
 
 enum {
     LOOK_ROUNDS = 4,    /* back ends are looked for in one round of so many */
@@ -21,6 +23,7 @@ struct observability {
     struct observer observer;
     struct dict *clusters; /* id -> struct watched */
     struct rounds *rounds;
+    struct suse_server *server; /* NULL: none is configured */
     struct rng rng;
 };
 
@@ -34,8 +37,14 @@ struct watched {
     struct known *nothing; /* what a first round begins with */
     struct round *round;   /* under way, or NULL */
     uint64_t round_count;
-    uint32_t failures; /* rounds in a row that did not get all answers */
-    bool look;         /* in the next round, objects are to be changed */
+    uint32_t failures;  /* rounds in a row that did not get all answers */
+    bool look;          /* in the next round, objects are to be changed */
+    struct arena *told; /* of what Stacks know of the server's view of the cluster: */
+    bool told_asked;
+    uint64_t told_generation;
+    struct str told_message;
+    struct arena *named;
+    struct str server_name; /* what the cluster is called there, if it has monitors there */
 };
 
 /* --- rounds --- */
@@ -70,14 +79,57 @@ static void wait_for_next(struct watched *watched)
                    interval_ms + (int64_t)rng_below(rng, (uint64_t)interval_ms / 2 + 1));
 }
 
-/* Whoever gets another answer by now. */
+/* Where there is no Prometheus, the agent's server is asked for what the pods deliver. */
+static bool uses_server(const struct watched *watched)
+{
+    return watched->known && watched->known->found && watched->known->backends == MONITORING_SUSE;
+}
+
+static struct suse_view view_of(const struct watched *watched)
+{
+    struct str name = watched->known->suse_name;
+
+    if (!watched->owner->server || server_can_name(name))
+        return suse_server_view(watched->owner->server, name);
+    return (struct suse_view){
+        .asked = true,
+        .reason = REASON(SUSE_OBSERVABILITY_CLUSTER_UNKNOWN),
+        .message = STR_INIT("the Deployments of its agent of SUSE Observability do not say in "
+                            "STS_CLUSTER_NAME what the cluster is called there, in at most 63 "
+                            "letters, digits, dots and dashes: set stackstate.cluster.name"),
+    };
+}
+
+static bool note_view(struct watched *watched, const struct suse_view *view)
+{
+    if (view->asked == watched->told_asked && view->generation == watched->told_generation &&
+        str_eq(view->message, watched->told_message))
+        return false;
+    arena_reset(watched->told);
+    watched->told_asked = view->asked;
+    watched->told_generation = view->generation;
+    watched->told_message = str_dup(watched->told, view->message);
+    return true;
+}
+
+/* Whoever gets another answer by now. Of what was not asked yet, what they know stands. */
 static void tell(struct watched *watched, bool all, const struct sample_index *samples)
 {
+    bool asked = true;
     struct str key;
     void *wish;
 
+    if (uses_server(watched)) {
+        const struct suse_view view = view_of(watched);
+
+        samples = view.samples;
+        asked = view.asked;
+        all = note_view(watched, &view) || all;
+        if (watched->owner->server && dict_count(watched->wishes))
+            suse_server_look(watched->owner->server, asked ? interval_of(watched) : 0);
+    }
     for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
-        if (wish_settle(wish, key, watched->known, samples, now_of(watched)) || all)
+        if ((asked && wish_settle(wish, key, watched->known, samples, now_of(watched))) || all)
             watched->events->stack_changed(watched->events->context, key);
 }
 
@@ -92,6 +144,37 @@ static void drop_ended(struct watched *watched)
             dict_remove(watched->wishes, key);
             wish_free(wish);
         }
+}
+
+static void drop_monitors(const struct watched *watched, struct str key)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+
+    if (watched->owner->server && watched->server_name.len)
+        suse_server_drop(watched->owner->server,
+                         suse_monitors_prefix(arena, watched->server_name, key));
+}
+
+/* Monitors are on the server under the cluster's name there: they go if that changes, and when a
+ * Prometheus takes over; not while the agent is away. */
+static void note_server_name(struct watched *watched)
+{
+    bool uses = uses_server(watched);
+    struct str now = uses ? watched->known->suse_name : STR("");
+    bool leaves =
+        uses || (watched->known->found && watched->known->backends & MONITORING_PROMETHEUS);
+    struct str key;
+    void *wish;
+
+    if (!leaves || str_eq(now, watched->server_name))
+        return;
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        drop_monitors(watched, key);
+    arena_reset(watched->named);
+    watched->server_name = str_dup(watched->named, now);
+    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
+        if (wish_is_over(wish) && !wish_is_paused(wish))
+            drop_monitors(watched, key);
 }
 
 /* Rules that were loaded are not: the next round looks whether they are there. */
@@ -131,6 +214,7 @@ static void on_round(void *context, struct known *known, const struct sample_ind
     }
     known_free(watched->known);
     watched->known = known;
+    note_server_name(watched);
     tell(watched, changed, samples);
     if (lost_rules(watched))
         look_soon(watched);
@@ -215,12 +299,18 @@ static void open_cluster(void *context, struct connection *connection,
     watched->timer = loop_timer_create(connection_loop(connection), begin_round, watched);
     watched->wishes = dict_create();
     watched->nothing = known_create();
+    watched->told = arena_create(0);
+    watched->named = arena_create(0);
     dict_set(observability->clusters, connection_id(connection), watched);
 }
 
 static void drop_wish(struct watched *watched, struct str key)
 {
-    wish_free(dict_remove(watched->wishes, key));
+    struct wish *wish = dict_remove(watched->wishes, key);
+
+    if (wish)
+        drop_monitors(watched, key);
+    wish_free(wish);
 }
 
 static void watched_free(struct watched *watched)
@@ -235,6 +325,8 @@ static void watched_free(struct watched *watched)
     loop_timer_free(watched->timer);
     known_free(watched->known);
     known_free(watched->nothing);
+    arena_free(watched->told);
+    arena_free(watched->named);
     mem_free(watched);
 }
 
@@ -263,6 +355,8 @@ static void end_wish(struct watched *watched, struct str key)
 
     if (!wish || !wish_end(wish))
         return;
+    if (!wish_is_paused(wish))
+        drop_monitors(watched, key);
     watched->look = true;
     if (!watched->round)
         loop_timer_set(watched->timer, 0);
@@ -330,21 +424,42 @@ static void add_traces(struct observed_monitoring *monitoring, const struct know
         monitoring->traces_unknown = str_dup(arena, known->traces_trouble.text);
 }
 
-static struct observed_monitoring monitoring_of(const struct known *known, const struct wish *wish,
-                                                struct arena *arena, struct str key)
+static struct observed_monitoring monitoring_of(const struct watched *watched,
+                                                const struct wish *wish, struct arena *arena,
+                                                struct str key)
 {
-    struct observed_monitoring monitoring = { .asked = known != NULL };
+    const struct known *known = watched->known;
+    struct suse_view view = { .asked = known != NULL };
+    struct observed_monitoring monitoring;
 
-    if (!known)
+    if (uses_server(watched))
+        view = view_of(watched);
+    monitoring = (struct observed_monitoring){ .asked = view.asked };
+    if (!view.asked)
         return monitoring;
     monitoring.found = known->found;
     monitoring.backends = known->backends;
     monitoring.trouble = str_dup(arena, known_trouble_of(known, wish, key));
+    if (!monitoring.trouble.len) {
+        monitoring.trouble = str_dup(arena, view.message);
+        monitoring.trouble_reason = view.reason;
+    }
+    if (!monitoring.trouble.len && view.monitors_trouble.len) {
+        monitoring.trouble =
+            str_fmt(arena, "SUSE Observability: %.*s", STR_ARG(view.monitors_trouble));
+        monitoring.trouble_reason = REASON(SUSE_OBSERVABILITY_MONITORS_REJECTED);
+    }
     monitoring.rules_trouble = str_dup(arena, wish_rules_trouble(wish));
     monitoring.counts_alerts = known->counts_alerts;
     monitoring.counts_dashboards = known->counts_dashboards;
     monitoring.dashboards = wish_count_dashboards(wish, &known->dashboards);
     add_traces(&monitoring, known, wish, arena);
+    if (uses_server(watched) && !view.reason.len && watched->owner->server) {
+        monitoring.counts_alerts = suse_server_monitors(
+            watched->owner->server, suse_monitors_prefix(arena, known->suse_name, key),
+            &monitoring.alerts);
+        return monitoring;
+    }
     for (uint32_t i = 0; i < known->rules.stacks.count; i++)
         monitoring.alerts += str_eq(known->rules.stacks.items[i], key);
     return monitoring;
@@ -368,7 +483,7 @@ static void observe(void *context, struct str cluster_id, struct arena *arena, s
     if (wish_renew(wish, stack, ret_cluster, now_ms))
         watched->look = true;
     wish_tell(wish, arena, &ret_cluster->releases);
-    ret_cluster->monitoring = monitoring_of(watched->known, wish, arena, key);
+    ret_cluster->monitoring = monitoring_of(watched, wish, arena, key);
 }
 
 static void forget(void *context, struct str key)
@@ -379,6 +494,51 @@ static void forget(void *context, struct str key)
 
     for (size_t cursor = 0; dict_next(observability->clusters, &cursor, &id, &watched);)
         drop_wish(watched, key);
+}
+
+/* --- the server --- */
+
+static void add_wants(void *context, struct suse_wants *wants)
+{
+    const struct observability *observability = context;
+    struct str key;
+    void *one, *wish;
+
+    for (size_t cursor = 0; dict_next(observability->clusters, &cursor, &key, &one);) {
+        const struct watched *watched = one;
+        int64_t interval_ms = interval_of(watched);
+
+        if (!uses_server(watched) || !dict_count(watched->wishes) ||
+            !server_can_name(watched->known->suse_name))
+            continue;
+        if (!str_list_has(&wants->clusters, watched->known->suse_name))
+            str_list_push(&wants->clusters, watched->known->suse_name);
+        if (interval_ms < wants->interval_ms)
+            wants->interval_ms = interval_ms;
+        for (size_t at = 0; dict_next(watched->wishes, &at, &key, &wish);) {
+            wish_add_namespaces(wish, &wants->namespaces);
+            wish_add_monitors(wish, key, watched->known->suse_name, &wants->monitors);
+        }
+    }
+}
+
+static void on_server_answered(void *context)
+{
+    const struct observability *observability = context;
+    struct str id;
+    void *watched;
+
+    for (size_t cursor = 0; dict_next(observability->clusters, &cursor, &id, &watched);)
+        if (uses_server(watched))
+            tell(watched, false, NULL);
+}
+
+void observability_use(struct observability *observability, struct suse_server *server)
+{
+    observability->server = server;
+    suse_server_follow(server, &(struct suse_server_events){ .add_wants = add_wants,
+                                                             .answered = on_server_answered,
+                                                             .context = observability });
 }
 
 struct observability *observability_create(uint64_t seed)

@@ -26,12 +26,14 @@ static struct str agent_path(struct round *round)
 
 static int read_agent(struct round *round, int status, struct str body, struct error *err)
 {
-    bool runs = false;
+    struct known *known = round->known;
+    struct wire_agent agent;
 
     (void)status;
-    if (wire_agent_read(round->arena, body, &runs, err) < 0)
+    if (wire_agent_read(round->arena, body, &agent, err) < 0)
         return -1;
-    set_backend(round->known, MONITORING_SUSE, runs);
+    set_backend(known, MONITORING_SUSE, agent.runs);
+    known->suse_name = str_dup(known->arena, agent.runs ? agent.cluster_name : STR(""));
     return 0;
 }
 

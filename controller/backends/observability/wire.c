@@ -30,18 +30,34 @@ static int read_json(struct arena *arena, struct str body, struct json *ret_root
 
 /* --- what there is --- */
 
-int wire_agent_read(struct arena *arena, struct str body, bool *ret_runs, struct error *err)
+/* Its chart writes stackstate.cluster.name into this variable of its containers. */
+static struct str cluster_name_of(struct json deployment)
+{
+    struct json_iter container =
+        json_iter(json_walk(deployment, "spec", "template", "spec", "containers", NULL));
+
+    while (json_next(&container))
+        for (struct json_iter it = json_iter(json_get(container.value, STR("env")));
+             json_next(&it);)
+            if (str_eq(json_str(json_get(it.value, STR("name"))), STR("STS_CLUSTER_NAME")))
+                return json_str(json_get(it.value, STR("value")));
+    return STR("");
+}
+
+int wire_agent_read(struct arena *arena, struct str body, struct wire_agent *ret, struct error *err)
 {
     struct json root;
 
     if (read_json(arena, body, &root, err) < 0)
         return error_wrap(err, "its Deployments");
-    *ret_runs = false;
+    *ret = (struct wire_agent){ .runs = false };
     for (struct json_iter it = json_iter(json_get(root, STR("items"))); json_next(&it);) {
         int64_t available = 0;
 
         json_int64(json_walk(it.value, "status", "availableReplicas", NULL), &available);
-        *ret_runs = *ret_runs || available > 0;
+        ret->runs = ret->runs || available > 0;
+        if (!ret->cluster_name.len)
+            ret->cluster_name = cluster_name_of(it.value);
     }
     return 0;
 }
@@ -142,15 +158,15 @@ struct str wire_samples_path(struct arena *arena, const struct str_list *namespa
     return strbuf_str(&path);
 }
 
-/* Of a Prometheus API: 0 and what it answered, or -1 with its words. */
-static int data_of(struct arena *arena, struct str body, struct json *ret_data, struct error *err)
+int wire_data_read(struct arena *arena, struct str body, const char *who, struct json *ret_data,
+                   struct error *err)
 {
     struct json root;
 
     if (read_json(arena, body, &root, err) < 0)
-        return error_wrap(err, "Prometheus answered with what is not JSON");
+        return error_wrap(err, "%s answered with what is not JSON", who);
     if (!str_eq(json_str(json_get(root, STR("status"))), STR("success")))
-        return error_set(err, ERROR_INTERNAL, "Prometheus says: %.*s",
+        return error_set(err, ERROR_INTERNAL, "%s says: %.*s", who,
                          STR_ARG(json_str(json_get(root, STR("error")))));
     *ret_data = json_get(root, STR("data"));
     return 0;
@@ -178,8 +194,7 @@ static struct sample sample_of(struct arena *arena, struct json metric, double v
     };
 }
 
-/* [time, "number"]: true and a number that is finite. */
-static bool read_value(struct arena *arena, struct json pair, double *ret_value)
+bool wire_value_read(struct arena *arena, struct json pair, double *ret_value)
 {
     struct json_iter it = json_iter(pair);
 
@@ -193,13 +208,13 @@ int wire_samples_read(struct arena *arena, struct str body, struct samples *ret,
 {
     struct json data;
 
-    if (data_of(arena, body, &data, err) < 0)
+    if (wire_data_read(arena, body, "Prometheus", &data, err) < 0)
         return -1;
     *ret = samples_new(arena, 64);
     for (struct json_iter it = json_iter(json_get(data, STR("result"))); json_next(&it);) {
         double value;
 
-        if (!read_value(arena, json_get(it.value, STR("value")), &value))
+        if (!wire_value_read(arena, json_get(it.value, STR("value")), &value))
             continue;
 
         struct sample sample = sample_of(arena, json_get(it.value, STR("metric")), value);
@@ -244,7 +259,7 @@ int wire_rules_read(struct arena *arena, struct str body, struct wire_rules *ret
     struct set releases = set_new(arena, 16);
     struct json data;
 
-    if (data_of(arena, body, &data, err) < 0)
+    if (wire_data_read(arena, body, "Prometheus", &data, err) < 0)
         return -1;
     *ret = wire_rules_new(arena);
     for (struct json_iter it = json_iter(json_get(data, STR("groups"))); json_next(&it);)
@@ -361,7 +376,8 @@ static void index_sample(struct sample_index *index, const struct sample *sample
 
 struct sample_index sample_index_new(struct arena *arena, const struct samples *samples)
 {
-    struct sample_index index = { arena, map_new(arena, samples->count) };
+    struct sample_index index = { arena, map_new(arena, samples->count),
+                                  STR_INIT("none of its pods is scraped") };
 
     for (uint32_t i = 0; i < samples->count; i++)
         index_sample(&index, &samples->items[i]);
@@ -416,8 +432,7 @@ bool wire_is_scraped(struct arena *arena, const struct sample_index *index, stru
 struct observed_metrics wire_metrics_of(struct arena *arena, const struct sample_index *index,
                                         struct str namespace_, struct str workloads)
 {
-    struct observed_metrics metrics = { .state = METRICS_PENDING,
-                                        .message = STR("none of its pods is scraped") };
+    struct observed_metrics metrics = { .state = METRICS_PENDING, .message = index->nothing };
     struct sample_refs samples = samples_of(arena, index, namespace_, workloads);
     struct set seen = set_new(arena, 8);
     struct str down = STR("");

@@ -13,8 +13,14 @@
 #include "stack/model/observed.h"
 #include "stack/observability/monitoring_objects.h"
 
-/* Whether the agent of SUSE Observability runs, from a DeploymentList of what has its label. */
-int wire_agent_read(struct arena *arena, struct str body, bool *ret_runs, struct error *err);
+/* The agent of SUSE Observability. */
+struct wire_agent {
+    bool runs;
+    struct str cluster_name; /* what its server calls the cluster; "" = it does not say */
+};
+/* From a DeploymentList of what has its label. */
+int wire_agent_read(struct arena *arena, struct str body, struct wire_agent *ret,
+                    struct error *err);
 extern const struct str wire_agent_path;
 
 /* A Prometheus object. */
@@ -43,12 +49,18 @@ LIST_DEFINE(samples, struct sample)
 /* Samples by the names that the workload of their pod may have. */
 struct sample_index {
     struct arena *arena;
-    struct map *lists; /* namespace/name -> struct sample_refs */
+    struct map *lists;  /* namespace/name -> struct sample_refs */
+    struct str nothing; /* what is said of a release that has none */
 };
 struct sample_index sample_index_new(struct arena *arena, const struct samples *samples);
 
 /* "/api/v1/query?..." for the pods of these namespaces. */
 struct str wire_samples_path(struct arena *arena, const struct str_list *namespaces);
+/* What the Prometheus API of `who` answered, without its envelope; -1 with its words. */
+int wire_data_read(struct arena *arena, struct str body, const char *who, struct json *ret_data,
+                   struct error *err);
+/* [time, "number"] of a sample: true and a number that is finite. */
+bool wire_value_read(struct arena *arena, struct json pair, double *ret_value);
 /* From the answer to that. Samples without a number or a pod are left out. */
 int wire_samples_read(struct arena *arena, struct str body, struct samples *ret, struct error *err);
 

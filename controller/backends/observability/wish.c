@@ -199,6 +199,11 @@ bool wish_is_over(const struct wish *wish)
     return wish->over;
 }
 
+bool wish_is_paused(const struct wish *wish)
+{
+    return wish->paused;
+}
+
 int64_t wish_interval_ms(const struct wish *wish)
 {
     return wish->interval_ms;
@@ -310,6 +315,23 @@ void wish_add_upkeep(const struct wish *wish, struct str key,
     add_releases_upkeep(wish, own_key, prometheus, upkeep);
     add_dashboards(wish, wire_dashboards_namespace(prometheus), upkeep);
     add_names(&upkeep->dropped, &wish->dropped);
+}
+
+void wish_add_monitors(const struct wish *wish, struct str key, struct str cluster,
+                       struct monitors_wanted *wanted)
+{
+    struct arena *arena = wanted->owners.arena;
+    struct str own_key = str_dup(arena, key);
+
+    if (wish->over)
+        return;
+    str_list_push(wish->paused ? &wanted->kept : &wanted->owners,
+                  suse_monitors_prefix(arena, cluster, own_key));
+    for (uint32_t i = 0; wish->alerts && !wish->paused && i < wish->releases.count; i++) {
+        struct monitored_release release = release_of(arena, &wish->releases.items[i], own_key);
+
+        suse_monitors_add(&wanted->monitors, cluster, &release);
+    }
 }
 
 uint32_t wish_count_dashboards(const struct wish *wish, const struct str_list *in_place)

@@ -4,6 +4,7 @@
 #define HERD_CONTROLLER_BACKENDS_OBSERVABILITY_WISH_H
 
 #include "controller/backends/observability/known.h"
+#include "controller/backends/observability/server_monitors.h"
 
 struct wish;
 
@@ -19,6 +20,8 @@ bool wish_renew(struct wish *wish, const struct stack *stack,
 /* The Stack wants nothing any more; what was made for it is to be removed. True if it did. */
 bool wish_end(struct wish *wish);
 bool wish_is_over(const struct wish *wish);
+/* Nothing is to be added or removed. */
+bool wish_is_paused(const struct wish *wish);
 /* How often. */
 int64_t wish_interval_ms(const struct wish *wish);
 /* Add the namespaces of its releases that are not in the list. */
@@ -28,6 +31,9 @@ void wish_add_namespaces(const struct wish *wish, struct str_list *namespaces);
  * Prometheus, which is NULL then, only what traces need. */
 void wish_add_upkeep(const struct wish *wish, struct str key,
                      const struct wire_prometheus *prometheus, struct upkeep *upkeep);
+/* The same of the monitors that it wants in SUSE Observability, where the cluster is called so. */
+void wish_add_monitors(const struct wish *wish, struct str key, struct str cluster,
+                       struct monitors_wanted *wanted);
 /* How many of the dashboards that it wants are among those named so. */
 uint32_t wish_count_dashboards(const struct wish *wish, const struct str_list *in_place);
 /* Whether its pods may be traced; then its figures of traces are filled in. */

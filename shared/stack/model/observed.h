@@ -210,13 +210,14 @@ enum monitoring_backend { MONITORING_SUSE = 1, MONITORING_PROMETHEUS = 2 };
 
 /* What monitors a cluster, as far as this Stack is concerned. */
 struct observed_monitoring {
-    bool asked;               /* else nothing is known yet, and what the status says stands */
-    bool found;               /* it is known which there are: */
-    uint32_t backends;        /* bits of enum monitoring_backend */
-    struct str trouble;       /* why something is not known, for people; "" = it is */
-    struct str rules_trouble; /* why alert rules are not loaded; "" = they are, or not known */
-    bool counts_alerts;       /* Prometheus said which rules it has: */
-    uint32_t alerts;          /* those of this Stack */
+    bool asked;                /* else nothing is known yet, and what the status says stands */
+    bool found;                /* it is known which there are: */
+    uint32_t backends;         /* bits of enum monitoring_backend */
+    struct str trouble;        /* why something is not known, for people; "" = it is */
+    struct str trouble_reason; /* of that; "" = MonitoringUnreadable */
+    struct str rules_trouble;  /* why alert rules are not loaded; "" = they are, or not known */
+    bool counts_alerts;        /* Prometheus said which rules it has: */
+    uint32_t alerts;           /* those of this Stack */
     bool counts_dashboards;
     uint32_t dashboards;       /* those that are there as they should be */
     struct str traces_trouble; /* why nothing takes its traces; "" = something does, or not known */

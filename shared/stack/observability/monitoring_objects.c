@@ -80,7 +80,8 @@ struct str monitoring_pods_pattern(struct arena *arena, struct str workloads)
 }
 
 /* Names of namespaces have nothing that means something in a regular expression. */
-static struct str namespaces_pattern(struct arena *arena, const struct monitored_release *release)
+struct str monitoring_namespaces_pattern(struct arena *arena,
+                                         const struct monitored_release *release)
 {
     struct set seen = set_new(arena, 2);
     struct strbuf out = strbuf_new(arena, 64);
@@ -143,7 +144,8 @@ static struct str escaped(struct arena *arena, struct str text)
 static struct str groups_of(struct arena *arena, const struct monitored_release *release)
 {
     const struct placeholder placeholders[] = {
-        { STR_INIT("HERD_NAMESPACES"), escaped(arena, namespaces_pattern(arena, release)) },
+        { STR_INIT("HERD_NAMESPACES"),
+          escaped(arena, monitoring_namespaces_pattern(arena, release)) },
         { STR_INIT("HERD_NAMESPACE"), escaped(arena, release->namespace_) },
         { STR_INIT("HERD_PODS"),
           escaped(arena, monitoring_pods_pattern(arena, release->workloads)) },

@@ -65,6 +65,9 @@ struct str monitoring_instrumentation(struct arena *arena,
                                       struct str endpoint, struct str sampling_ratio);
 /* Its name. A Stack's namespace has no dot, so no two Stacks share one. */
 struct str monitoring_instrumentation_name(struct arena *arena, struct str stack);
+/* Of their namespaces. */
+struct str monitoring_namespaces_pattern(struct arena *arena,
+                                         const struct monitored_release *release);
 
 /* Whether `stored` is as `wanted` says: its contents, its owners and its labels; more may be there.
  */

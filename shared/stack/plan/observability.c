@@ -297,15 +297,28 @@ static struct str and_traces(const struct survey *s, struct str message)
         STR_ARG(first->id));
 }
 
+static struct observability_verdict trouble(struct arena *arena,
+                                            const struct observed_cluster *cluster)
+{
+    struct str reason = cluster->monitoring.trouble_reason;
+
+    return unknown(arena, reason.len ? reason : REASON(MONITORING_UNREADABLE), cluster,
+                   cluster->monitoring.trouble);
+}
+
 static struct observability_verdict success(const struct survey *s)
 {
     if (s->with[MONITORING_SUSE] == s->clusters)
         return verdict(
             CONDITION_TRUE, REASON(SUSE_OBSERVABILITY_ACTIVE),
-            and_traces(s, s->active ? STR("the agent of SUSE Observability runs on every target "
-                                          "cluster, and Prometheus collects metrics there")
-                                    : STR("the agent of SUSE Observability runs on every target "
-                                          "cluster; Herd does not read its metrics")));
+            and_traces(s,
+                       s->active
+                           ? str_fmt(s->arena,
+                                     "the agent of SUSE Observability runs on every target "
+                                     "cluster, and metrics of %u %s are collected",
+                                     s->active, s->active == 1 ? "release" : "releases")
+                           : STR("the agent of SUSE Observability runs on every target cluster; no "
+                                 "release runs yet whose metrics could be collected")));
     if (!s->active)
         return verdict(CONDITION_UNKNOWN, REASON(METRICS_PENDING),
                        STR("no release runs yet whose metrics could be collected"));
@@ -332,8 +345,7 @@ static struct observability_verdict verdict_of(const struct survey *s)
         return of_cluster(CONDITION_FALSE, s->arena, REASON(NO_TRACE_ENDPOINT), s->traceless,
                           s->traceless->monitoring.traces_trouble);
     if (s->troubled)
-        return unknown(s->arena, REASON(MONITORING_UNREADABLE), s->troubled,
-                       s->troubled->monitoring.trouble);
+        return trouble(s->arena, s->troubled);
     if (s->unseen)
         return unknown(s->arena, REASON(MONITORING_NOT_ASKED), s->unseen,
                        s->unseen->message.len ? s->unseen->message : STR("it cannot be read"));

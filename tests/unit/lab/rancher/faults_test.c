@@ -208,6 +208,8 @@ static void faults_are_documented(void **state)
         [FAULT_ON_REPO] = "When the index of a repository is downloaded",
         [FAULT_ON_POST] = "When Rancher receives an action",
         [FAULT_ON_TASK] = "In the Helm operation",
+        [FAULT_ON_SUSE_OBSERVABILITY] =
+            "In the server of SUSE Observability (`bash lab/suse_observability/agent.sh build/run/lab/env CLUSTER NAME`)",
         [FAULT_ON_NEUVECTOR] = "In the cluster's NeuVector, if it has one (`bash lab/neuvector/install.sh build/run/lab/env CLUSTER`)",
     };
     AUTO(arena_free) struct arena *arena = arena_create(0);

@@ -204,15 +204,42 @@ static void one_prometheus_is_asked(void **state)
 static void the_agent_runs_where_a_pod_is_available(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct wire_agent agent = { .runs = true };
     struct error err = { 0 };
-    bool runs = true;
 
     (void)state;
-    rows_expect_int("none", wire_agent_read(arena, STR(LIST("{\"status\":{}}")), &runs, &err), 0);
-    rows_expect("none", !runs, "it does not run");
-    rows_expect_int("one", wire_agent_read(arena, STR(LIST("{\"status\":{\"availableReplicas\":1}},{}")), &runs, &err), 0);
-    rows_expect("one", runs, "it runs");
-    rows_expect_int("no JSON", wire_agent_read(arena, STR("x"), &runs, &err), -1);
+    rows_expect_int("none", wire_agent_read(arena, STR(LIST("{\"status\":{}}")), &agent, &err), 0);
+    rows_expect("none", !agent.runs, "it does not run");
+    rows_expect_int("one", wire_agent_read(arena, STR(LIST("{\"status\":{\"availableReplicas\":1}},{}")), &agent, &err), 0);
+    rows_expect("one", agent.runs, "it runs");
+    rows_expect_str("it does not say the cluster's name", agent.cluster_name, STR(""));
+    rows_expect_int("no JSON", wire_agent_read(arena, STR("x"), &agent, &err), -1);
+}
+
+#define CONTAINERS(env) "{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"sidecar\"},{\"env\":[" env "]}]}}}}"
+
+static void the_agent_says_what_it_calls_the_cluster(void **state)
+{
+    static const struct {
+        const char *row, *list, *want;
+    } rows[] = {
+        { "in a variable of any of its Deployments",
+          LIST("{}," CONTAINERS("{\"name\":\"STS_LOG_LEVEL\",\"value\":\"INFO\"},{\"name\":\"STS_CLUSTER_NAME\",\"value\":\"lab-a\"}")),
+          "lab-a" },
+        { "the first counts", LIST(CONTAINERS("{\"name\":\"STS_CLUSTER_NAME\",\"value\":\"a\"}") ","
+                                   CONTAINERS("{\"name\":\"STS_CLUSTER_NAME\",\"value\":\"b\"}")), "a" },
+        { "from elsewhere", LIST(CONTAINERS("{\"name\":\"STS_CLUSTER_NAME\",\"valueFrom\":{}}")), "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct wire_agent agent;
+        struct error err = { 0 };
+
+        rows_expect_int(rows[i].row, wire_agent_read(arena, str_of(rows[i].list), &agent, &err), 0);
+        rows_expect_str(rows[i].row, agent.cluster_name, str_of(rows[i].want));
+    }
 }
 
 #define RULE(type, stack, health) \
@@ -265,6 +292,7 @@ int main(void)
         cmocka_unit_test(the_query_names_the_namespaces),
         cmocka_unit_test(one_prometheus_is_asked),
         cmocka_unit_test(the_agent_runs_where_a_pod_is_available),
+        cmocka_unit_test(the_agent_says_what_it_calls_the_cluster),
         cmocka_unit_test(rules_are_counted_by_stack),
         cmocka_unit_test(a_long_answer_is_read),
     };

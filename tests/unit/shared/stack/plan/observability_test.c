@@ -161,12 +161,22 @@ static void the_status_says_what_was_observed(void **state)
           .releases = "Active ,Unknown ,", .summary = "False Unknown -1 Prometheus" },
         { .row = "the agent alone", .places = { { ASKED(SUSE), .metrics = { .state = METRICS_UNKNOWN } },
                                                 { ASKED(SUSE), .metrics = { .state = METRICS_UNKNOWN } } },
-          .condition = "True/SUSEObservabilityActive: the agent of SUSE Observability runs on every target cluster; Herd does not "
-                       "read its metrics",
+          .condition = "True/SUSEObservabilityActive: the agent of SUSE Observability runs on every target cluster; no release "
+                       "runs yet whose metrics could be collected",
           .releases = "Unknown ,Unknown ,", .summary = "True Unknown -1 SUSEObservability" },
+        { .row = "the agent alone, and its server answers", .places = { { ASKED(SUSE), RUNS }, { ASKED(SUSE), RUNS } },
+          .condition = "True/SUSEObservabilityActive: the agent of SUSE Observability runs on every target cluster, and metrics of 2 "
+                       "releases are collected",
+          .releases = "Active ,Active ,", .summary = "True True -1 SUSEObservability" },
+        { .row = "the agent alone, and its server rejects the token",
+          .places = { { ASKED(PROM), RUNS }, { CLUSTER_READ, { .asked = true, .found = true, .backends = SUSE, .trouble = STR_INIT("401"),
+                                                               .trouble_reason = STR_INIT("SUSEObservabilityTokenRejected") },
+                                               { .state = METRICS_UNKNOWN }, NULL } },
+          .condition = "Unknown/SUSEObservabilityTokenRejected: cluster b: 401", .releases = "Active ,Unknown ,",
+          .summary = "False Unknown -1 SUSEObservability,Prometheus" },
         { .row = "both", .places = { { ASKED(SUSE | PROM), RUNS }, { ASKED(SUSE | PROM), RUNS } },
-          .condition = "True/SUSEObservabilityActive: the agent of SUSE Observability runs on every target cluster, and Prometheus "
-                       "collects metrics there",
+          .condition = "True/SUSEObservabilityActive: the agent of SUSE Observability runs on every target cluster, and metrics of 2 "
+                       "releases are collected",
           .releases = "Active ,Active ,", .summary = "True True -1 SUSEObservability,Prometheus" },
         { .row = "a cluster is out of sight", .places = { { ASKED(PROM), RUNS }, { .state = CLUSTER_DISCONNECTED } },
           .gpu_before = "75%",
