@@ -137,6 +137,8 @@ rejected herd_report scanned -o xml
 says "sarif"
 rejected herd_report
 says "say which Stack"
+rejected herd_report scanned extra
+says "one name of a Stack is expected, and there are 2, the second one 'extra'"
 ok k create -f - <<EOF
 apiVersion: herd.suse.com/v1
 kind: Stack
@@ -363,8 +365,18 @@ ok no_fault
 row "an image that runs on two clusters counts once, and a cluster that is away takes nothing with it"
 eventually condition_is True/NeuVectorScanCompleted
 is "$(numbers)" "3 0 2 2 2"
-ok bash lab/neuvector/install.sh "$state/lab/env" "$there"
 ok k patch stack scanned --type=merge -p "{\"spec\":{\"targets\":{\"clusterIds\":[\"$here\",\"$there\"]}}}"
+eventually condition_is Unknown/NeuVectorNotFound
+unknown_is() { field_is ssr/scanned '{.report.summary.unknownReleases}' "$1"; }
+eventually unknown_is 2
+ok herd_report scanned -o sarif
+is "$(sed '/^herd-controller report: /d' <<<"$out" | jq -r '.runs[0].invocations[0].toolExecutionNotifications[0].message.text')" \
+  "The scans of 2 releases of the Stack are not known, so this report does not cover them; the condition SecurityScanned of the Stack says why."
+says "herd-controller report: warning: The scans of 2 releases"
+ok herd_report scanned -o cyclonedx
+is "$(sed '/^herd-controller report: /d' <<<"$out" | jq -r '.compositions[0].aggregate')" incomplete
+ok bash lab/neuvector/install.sh "$state/lab/env" "$there"
+eventually unknown_is 0
 all_passed() { [ "$(field stack/scanned '{.status.deployments[*].securityScan}')" = "Passed Passed Passed Passed" ]; }
 eventually all_passed
 eventually condition_is True/NeuVectorScanCompleted
