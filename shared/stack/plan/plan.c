@@ -346,6 +346,8 @@ static void finish(struct planner *p, struct plan *plan)
         tell_hold(p, plan);
     }
     heed_missing(p, plan);
+    plan->help_reason = p->help_reason;
+    plan->help_message = p->help_message;
     if (p->wake_at != INT64_MAX)
         plan->wake_after_ms =
             p->wake_at > p->observed->now_ms ? p->wake_at - p->observed->now_ms : 1;

@@ -98,7 +98,8 @@ static void count_images(struct evaluation *e, const struct observed_images *ima
     }
 }
 
-/* What exceeds a threshold is said where the scanner answers: else it may be so no more. */
+/* What exceeds a threshold is said where the scanner answers: else it may be so no more. What goes
+ * on where the Stack leaves is no trouble of the Stack; what runs there still counts. */
 static enum scan_verdict evaluate_release(struct evaluation *e, const struct release_state *s)
 {
     const struct observed_cluster *cluster = map_get(e->clusters, s->cluster_id);
@@ -107,13 +108,16 @@ static enum scan_verdict evaluate_release(struct evaluation *e, const struct rel
     const struct release_verdict found =
         scan_verdict_of(e->arena, &e->stack->spec.security_profile.thresholds, s, cluster, release);
 
-    e->incomplete = e->incomplete || found.incomplete;
+    bool leaves = cluster && !cluster->targeted;
+
+    e->incomplete = e->incomplete || (found.incomplete && !leaves);
     if (cluster && cluster->state == CLUSTER_READ && release) {
-        e->starting = e->starting || (scan_is_pending(release) && cluster->scans_starting);
+        e->starting =
+            e->starting || (scan_is_pending(release) && cluster->scans_starting && !leaves);
         if (release->scans.known)
             count_images(e, &release->scans.images);
     }
-    if (found.rank != RANK_EXCEEDED || !cluster->scan_reason.len)
+    if (!leaves && (found.rank != RANK_EXCEEDED || !cluster->scan_reason.len))
         say(e, found.rank, found.reason, found.message);
     return found.verdict;
 }
@@ -129,6 +133,8 @@ static struct str unseen_reason(const struct observed_cluster *cluster)
 
 static void evaluate_cluster(struct evaluation *e, const struct observed_cluster *cluster)
 {
+    if (!cluster->targeted)
+        return;
     if (cluster->state == CLUSTER_READ && cluster->checks_reason.len && !e->checks_reason.len) {
         e->checks_reason = cluster->checks_reason;
         e->checks_message = cluster->checks_message;
@@ -141,21 +147,23 @@ static void evaluate_cluster(struct evaluation *e, const struct observed_cluster
                     STR_ARG(cluster->id)));
 }
 
-static bool every_scanner_answers(const struct evaluation *e)
+/* One that does not answer may be there all the same. */
+static enum condition_status every_scanner_answers(const struct evaluation *e)
 {
     const struct observed_clusters *clusters = &e->observed->clusters;
-    uint32_t read = 0;
+    uint32_t read = 0, answers = 0;
 
     for (uint32_t i = 0; i < clusters->count; i++) {
         const struct observed_cluster *cluster = &clusters->items[i];
 
         if (!cluster->targeted || cluster->state != CLUSTER_READ)
             continue;
-        if (!cluster->scanner_answers)
-            return false;
+        if (str_eq(cluster->scan_reason, REASON(NEUVECTOR_NOT_FOUND)))
+            return CONDITION_FALSE;
         read++;
+        answers += cluster->scanner_answers;
     }
-    return read > 0;
+    return read && answers == read ? CONDITION_TRUE : CONDITION_UNKNOWN;
 }
 
 static struct security_status sum_up(const struct evaluation *e)
