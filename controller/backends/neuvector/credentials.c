@@ -3,6 +3,7 @@
 #include "controller/backends/neuvector/credentials.h"
 
 #include "base/memory.h"
+#include "io/file.h"
 #include "io/follow.h"
 
 enum { BYTES_MAX = 4096, OF_CLUSTER = 0, OF_ALL = 1, SOURCES = 2 };
@@ -43,6 +44,21 @@ static void read_file(struct file *file)
     file_follow_take(file->follow);
     arena_reset(file->arena);
     file->text = str_dup(file->arena, str_trim(bytes));
+}
+
+int credentials_check(const char *folder, struct error *err)
+{
+    if (!folder[0] || file_is_folder(folder))
+        return 0;
+    if (!file_exists(folder))
+        return error_set(err, ERROR_NOT_FOUND,
+                         "--neuvector-credentials-dir: there is no folder %s; mount the Secret "
+                         "herd-neuvector there, or correct the flag",
+                         folder);
+    return error_set(err, ERROR_FILE,
+                     "--neuvector-credentials-dir: %s is no folder; name the one that has the "
+                     "entries of the Secret herd-neuvector as files",
+                     folder);
 }
 
 struct credentials *credentials_create(const char *folder, struct str cluster_id)

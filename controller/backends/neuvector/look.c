@@ -139,12 +139,13 @@ static void unexpected(struct look *look, const char *words)
     give_up(look, REASON(NEUVECTOR_UNEXPECTED_RESPONSE), words_of_neuvector(look, str_of(words)));
 }
 
-static struct str denied_message(struct look *look, const char *what)
+/* `right`: NeuVector's name of the permission. */
+static struct str denied_message(struct look *look, const char *what, const char *right)
 {
     return str_fmt(look->arena,
-                   "NeuVector on cluster %.*s lets Herd's user or API key not %s; give it a role "
-                   "that may read and write runtime scans and policies",
-                   STR_ARG(look->options.cluster_id), what);
+                   "NeuVector on cluster %.*s does not let Herd's user or API key %s; give it a "
+                   "role with the permission %s",
+                   STR_ARG(look->options.cluster_id), what, right);
 }
 
 /* Of what nothing works without. False: the look ended. */
@@ -153,7 +154,8 @@ static bool is_answered(struct look *look, const struct neuvector_answer *answer
     if (answer->reason.len)
         give_up(look, answer->reason, answer->message);
     else if (answer->kind == WIRE_DENIED)
-        give_up(look, REASON(NEUVECTOR_PERMISSION_DENIED), denied_message(look, "read scans"));
+        give_up(look, REASON(NEUVECTOR_PERMISSION_DENIED),
+                denied_message(look, "read scans", "rt_scan (read)"));
     else if (answer->kind != WIRE_OK)
         unexpected(look, "it does not know a request that every release of it knows");
     else
@@ -283,12 +285,13 @@ static void on_report(void *context, const struct neuvector_answer *answer)
     go_on(look);
 }
 
-static void on_change(struct look *look, const struct neuvector_answer *answer, const char *what)
+static void on_change(struct look *look, const struct neuvector_answer *answer, const char *what,
+                      const char *right)
 {
     if (answer->reason.len)
         note_trouble(look, answer->reason, answer->message);
     else if (answer->kind == WIRE_DENIED)
-        note_trouble(look, REASON(NEUVECTOR_PERMISSION_DENIED), denied_message(look, what));
+        note_trouble(look, REASON(NEUVECTOR_PERMISSION_DENIED), denied_message(look, what, right));
 }
 
 static void on_scan(void *context, const struct neuvector_answer *answer)
@@ -296,7 +299,7 @@ static void on_scan(void *context, const struct neuvector_answer *answer)
     struct look *look = context;
     struct str id = look->scans.items[look->requested++];
 
-    on_change(look, answer, "request scans");
+    on_change(look, answer, "request scans", "rt_scan (write)");
     if (look->reason.len)
         look->requested = look->scans.count;
     else
@@ -308,7 +311,7 @@ static void on_mode(void *context, const struct neuvector_answer *answer)
 {
     struct look *look = context;
 
-    on_change(look, answer, "change policy modes");
+    on_change(look, answer, "change policy modes", "rt_policy (write)");
     go_on(look);
 }
 
@@ -346,11 +349,9 @@ static void on_checks(void *context, const struct neuvector_answer *answer)
         note_checks_trouble(look, answer->reason, answer->message);
     else if (answer->kind == WIRE_DENIED)
         note_checks_trouble(look, REASON(NEUVECTOR_PERMISSION_DENIED),
-                            str_fmt(look->arena,
-                                    "NeuVector on cluster %.*s lets Herd's user or API key not "
-                                    "read compliance checks; give it a role with the permission "
-                                    "compliance, or disable spec.securityProfile.compliance",
-                                    STR_ARG(look->options.cluster_id)));
+                            denied_message(look, "read compliance checks",
+                                           "compliance (read), or disable "
+                                           "spec.securityProfile.compliance"));
     else if (answer->kind == WIRE_OK)
         take_checks(look, id, answer->json);
     go_on(look);

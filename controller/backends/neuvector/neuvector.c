@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
+#include "controller/backends/neuvector/credentials.h"
 #include "controller/backends/neuvector/look.h"
 #include "kube/resource.h"
 #include "stack/model/reasons.h"
@@ -18,6 +19,7 @@ enum {
 struct neuvector {
     struct observer observer;
     const char *folder;
+    struct log *log;
     int64_t interval_ms;
     struct rng rng;
     struct dict *clusters; /* id -> struct scanned_cluster */
@@ -295,10 +297,26 @@ static void tell_all(struct scanned_cluster *cluster)
         cluster->events->stack_changed(cluster->events->context, key);
 }
 
+/* Once for each trouble, however many looks it lasts. */
+static void log_trouble(const struct scanned_cluster *cluster, const struct seen *now)
+{
+    struct log *log = cluster->neuvector->log;
+    struct str id = connection_id(cluster->connection);
+
+    if (str_eq(now->reason, cluster->seen.reason))
+        return;
+    if (now->reason.len)
+        log_warn(log, "scans of a cluster are not known; Herd asks again", LOG_STR("cluster", id),
+                 LOG_STR("reason", now->reason), LOG_STR("message", now->message));
+    else
+        log_info(log, "scans of a cluster are known again", LOG_STR("cluster", id));
+}
+
 static void replace_seen(struct scanned_cluster *cluster, struct seen seen)
 {
     bool changed = !str_eq(seen.text, cluster->seen.text);
 
+    log_trouble(cluster, &seen);
     arena_free(cluster->seen.arena);
     cluster->seen = seen;
     if (changed)
@@ -494,10 +512,13 @@ static bool is_busy(const void *context)
     return neuvector_calls_end_sessions(&neuvector->calls);
 }
 
-struct neuvector *neuvector_create(const char *folder, int64_t interval_ms, uint64_t seed)
+struct neuvector *neuvector_create(const struct neuvector_options *options)
 {
     struct neuvector *neuvector = mem_new(struct neuvector);
+    struct error err = { .code = ERROR_NONE };
 
+    if (credentials_check(options->folder, &err) < 0)
+        log_warn(options->log, "credentials for NeuVector not read", LOG_Z("error", err.text));
     neuvector->observer = (struct observer){
         .open = open_cluster,
         .close = close_cluster,
@@ -507,9 +528,10 @@ struct neuvector *neuvector_create(const char *folder, int64_t interval_ms, uint
         .is_busy = is_busy,
         .context = neuvector,
     };
-    neuvector->folder = folder;
-    neuvector->interval_ms = interval_ms;
-    neuvector->rng = rng_from_seed(seed ^ 0x6e76);
+    neuvector->folder = options->folder;
+    neuvector->log = options->log;
+    neuvector->interval_ms = options->interval_ms;
+    neuvector->rng = rng_from_seed(options->seed ^ 0x6e76);
     neuvector->clusters = dict_create();
     return neuvector;
 }

@@ -14,7 +14,7 @@ enum wire_answer {
     WIRE_OK,
     WIRE_NO_SERVICE,      /* the API server: no such Service, port or pod */
     WIRE_NOT_READY,       /* the API server: nothing behind it answers */
-    WIRE_PROXY_FORBIDDEN, /* the API server: the user may not */
+    WIRE_PROXY_FORBIDDEN, /* the API server, or Rancher: the user may not */
     WIRE_UNAUTHORIZED,    /* NeuVector: these credentials, or this session, are not accepted */
     WIRE_PASSWORD,        /* NeuVector: the password must be changed */
     WIRE_DENIED,          /* NeuVector: the role may not */

@@ -10,6 +10,9 @@
 #include "controller/backends/neuvector/neuvector.h"
 #include "controller/limits.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #define SERVICE "/services/https:neuvector-svc-controller-api:10443/proxy"
 #define WORKLOADS(summary)                                                                         \
     "{\"workloads\":[{\"brief\":{\"id\":\"c1\",\"domain\":\"db\",\"image\":\"db:1\",\"image_id\":" \
@@ -27,6 +30,8 @@ struct fixture {
     struct kube_client *kube;
     struct connection *connection;
     struct neuvector *neuvector;
+    struct log *log;
+    int log_fd;
     const struct observer *observer;
     struct observer_events events;
     struct scene scene;
@@ -80,7 +85,10 @@ static void set_up_with(struct fixture *f, const char *pods)
     f->connection = connection_create(&(struct connection_options){
         .requests = f->kube, .watches = f->kube, .id = STR("a"), .changed = on_changed,
         .trouble = on_trouble, .idle = on_changed, .context = f });
-    f->neuvector = neuvector_create(f->folder, 60, 1);
+    f->log_fd = memfd_create("log", 0);
+    f->log = log_create(f->log_fd, LOG_INFO, LOG_TEXT, system_clock(), "test");
+    f->neuvector = neuvector_create(
+        &(struct neuvector_options){ .folder = f->folder, .interval_ms = 60, .seed = 1, .log = f->log });
     f->observer = neuvector_observer(f->neuvector);
     f->events = (struct observer_events){ .stack_changed = on_stack, .context = f };
     f->observer->open(f->observer->context, f->connection, &f->events);
@@ -111,6 +119,8 @@ static void tear_down(struct fixture *f)
     neuvector_free(f->neuvector);
     loop_free(f->loop);
     scripted_api_free(f->api);
+    log_free(f->log);
+    close(f->log_fd);
     folder_remove(f->folder);
     arena_free(f->arena);
 }
@@ -328,6 +338,74 @@ static void a_trouble_is_told_once_whatever_port_it_names(void **state)
     tear_down(&f);
 }
 
+/* How often the log has these words. */
+static uint32_t logged(int fd, const char *words)
+{
+    static char text[65536];
+    ssize_t len = pread(fd, text, sizeof(text), 0);
+    struct str rest = str_make(text, len > 0 ? (size_t)len : 0);
+    uint32_t count = 0;
+
+    for (ptrdiff_t at; (at = str_find(rest, str_of(words), 0)) >= 0; count++)
+        rest = str_slice(rest, (size_t)at + 1, rest.len);
+    return count;
+}
+
+static void trouble_is_logged_when_it_begins_and_ends(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    say(&f, "GET", "/v2/workload", 503, REFUSED("40001"));
+    say(&f, "GET", "/v2/workload", 503, REFUSED("40002"));
+    say(&f, "GET", "/v2/workload", 503, REFUSED("40003"));
+    say(&f, "GET", "/v2/workload", 200, FINISHED("2"));
+    pass(&f);
+    wait_for_news(&f);
+    wait_for_news(&f);
+    rows_expect_str("it is over", f.cluster->scan_reason, STR(""));
+    rows_expect_int("it began", logged(f.log_fd, "scans of a cluster are not known"), 1);
+    rows_expect_int("there", logged(f.log_fd, "cluster=a reason=NeuVectorUnreachable"), 1);
+    rows_expect_int("and ended", logged(f.log_fd, "scans of a cluster are known again"), 1);
+    tear_down(&f);
+    set_up(&f);
+    say(&f, "GET", "/v2/workload", 200, FINISHED("2"));
+    pass(&f);
+    wait_for_news(&f);
+    rows_expect_int("all is well", logged(f.log_fd, "scans of a cluster"), 0);
+    tear_down(&f);
+}
+
+static void a_folder_that_is_none_is_logged(void **state)
+{
+    static const struct {
+        const char *row, *folder; /* in that of the test; NULL = none is named */
+        const char *says;
+    } rows[] = {
+        { "it is not there", "missing", "there is no folder" },
+        { "it is a file", "api-key", "is no folder" },
+        { "it is there", "", "" },
+        { "none is wanted", NULL, "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+        struct neuvector *other;
+
+        set_up(&f);
+        other = neuvector_create(&(struct neuvector_options){
+            .folder = rows[i].folder ? folder_name(f.arena, f.folder, rows[i].folder) : "",
+            .interval_ms = 60, .log = f.log });
+        rows_expect_int(rows[i].row, logged(f.log_fd, "credentials for NeuVector not read"), rows[i].says[0] != 0);
+        if (rows[i].says[0])
+            rows_expect_int("as what it is", logged(f.log_fd, rows[i].says), 1);
+        neuvector_free(other);
+        tear_down(&f);
+    }
+}
+
 static void a_look_is_bounded(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -393,6 +471,8 @@ int main(void)
         cmocka_unit_test(without_compliance_no_checks_are_asked_for),
         cmocka_unit_test(one_lost_answer_is_no_news),
         cmocka_unit_test(a_trouble_is_told_once_whatever_port_it_names),
+        cmocka_unit_test(trouble_is_logged_when_it_begins_and_ends),
+        cmocka_unit_test(a_folder_that_is_none_is_logged),
         cmocka_unit_test(a_look_is_bounded),
         cmocka_unit_test(who_wants_nothing_is_asked_nothing),
     };
