@@ -357,7 +357,7 @@ ok stack "$old, {name: qdrant, repo: 'https://qdrant.github.io/qdrant-helm', ver
 eventually condition_is Unknown/NeuVectorPermissionDenied
 eventually numbers_are "1 0 0 1 2"
 message | grep -q "request scans; give it a role with the permission rt_scan (write)" || wrong "does not name the right" "$(message)"
-eventually verdict_is "Passed Unknown"
+eventually verdict_is "Unknown Passed"
 ok lab_k patch configmap herd-lab-faults --type=merge -p '{"data":{"a":"fault=neuvector-scan-failed"}}'
 eventually condition_is Unknown/ImageScanFailed
 message | grep -q timeout || wrong "does not have the scanner's word" "$(message)"
