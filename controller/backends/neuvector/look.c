@@ -36,6 +36,8 @@ struct look {
     uint32_t checked;       /* and how many of them were asked for */
     struct str reason, message;
     struct str checks_reason, checks_message;
+    struct admission_look *admission; /* NULL: it has not begun */
+    bool rules_done;
 };
 
 static void go_on(struct look *look);
@@ -123,6 +125,8 @@ static void conclude(struct look *look)
     result.checks_asked = look->checks.count > 0;
     result.checks_reason = look->checks_reason;
     result.checks_message = look->checks_message;
+    if (look->admission)
+        result.rules = admission_look_result(look->admission);
     give(look, &result);
 }
 
@@ -139,13 +143,9 @@ static void unexpected(struct look *look, const char *words)
     give_up(look, REASON(NEUVECTOR_UNEXPECTED_RESPONSE), words_of_neuvector(look, str_of(words)));
 }
 
-/* `right`: NeuVector's name of the permission. */
 static struct str denied_message(struct look *look, const char *what, const char *right)
 {
-    return str_fmt(look->arena,
-                   "NeuVector on cluster %.*s does not let Herd's user or API key %s; give it a "
-                   "role with the permission %s",
-                   STR_ARG(look->options.cluster_id), what, right);
+    return wire_denied_message(look->arena, look->options.cluster_id, what, right);
 }
 
 /* Of what nothing works without. False: the look ended. */
@@ -357,6 +357,14 @@ static void on_checks(void *context, const struct neuvector_answer *answer)
     go_on(look);
 }
 
+static void on_admission(void *context)
+{
+    struct look *look = context;
+
+    look->rules_done = true;
+    go_on(look);
+}
+
 /* --- questions --- */
 
 static void ask(struct look *look, const char *method, struct str path, struct str body,
@@ -432,6 +440,17 @@ static void ask_for_checks(struct look *look)
                          LIMIT_COMPLIANCE_ANSWER, on_checks, look);
 }
 
+static void look_at_rules(struct look *look)
+{
+    look->admission = admission_look_begin(&(struct admission_look_options){
+        .client = look->options.client,
+        .cluster_id = look->options.cluster_id,
+        .wishes = look->options.wishes,
+        .done = on_admission,
+        .context = look,
+    });
+}
+
 static void go_on(struct look *look)
 {
     if (!look->summary_read) {
@@ -453,6 +472,8 @@ static void go_on(struct look *look)
             on_scan);
     else if (set_next_mode(look))
         return;
+    else if (!look->rules_done)
+        look_at_rules(look);
     else if (look->checked < look->checks.count)
         ask_for_checks(look);
     else
@@ -476,6 +497,7 @@ struct look *look_begin(const struct look_options *options)
     look->parts = WIRE_POLICY_MODE;
     look->reason = look->message = look->continue_ = STR("");
     look->checks_reason = look->checks_message = STR("");
+    look->rules_done = !options->wishes->count;
     go_on(look);
     return look;
 }
@@ -484,6 +506,7 @@ void look_free(struct look *look)
 {
     if (!look)
         return;
+    admission_look_free(look->admission);
     arena_free(look->arena);
     mem_free(look);
 }

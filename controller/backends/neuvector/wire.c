@@ -90,6 +90,15 @@ enum wire_answer wire_answer_of(struct arena *arena, int http_status, struct str
     return of_rancher(http_status);
 }
 
+struct str wire_denied_message(struct arena *arena, struct str cluster_id, const char *what,
+                               const char *right)
+{
+    return str_fmt(arena,
+                   "NeuVector on cluster %.*s does not let Herd's user or API key %s; give it a "
+                   "role with the permission %s",
+                   STR_ARG(cluster_id), what, right);
+}
+
 /* --- where it is --- */
 
 /* Rancher's chart installs it into the first, NeuVector's own into the second. */

@@ -27,6 +27,9 @@ enum wire_answer {
 /* `ret_message`: the words of who answered; "" if there are none. */
 enum wire_answer wire_answer_of(struct arena *arena, int http_status, struct str body,
                                 struct str *ret_message);
+/* For people: the role may not do `what`; `right` is NeuVector's name of the permission. */
+struct str wire_denied_message(struct arena *arena, struct str cluster_id, const char *what,
+                               const char *right);
 /* A body that is to be JSON; its bounds are those of a large namespace. */
 int wire_read(struct arena *arena, struct str body, struct json *ret_json, struct error *err);
 

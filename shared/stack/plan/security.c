@@ -15,6 +15,7 @@ struct evaluation {
     bool unchecked;      /* of some image that is not known, */
     bool checks_pending; /* because nobody has asked yet */
     struct str checks_reason, checks_message; /* why the checks of a cluster cannot be read */
+    struct str rules_reason, rules_message;   /* why admission rules are not as wanted there */
     struct map *clusters;                     /* id -> const struct observed_cluster */
     struct map *releases; /* "cluster\nnamespace/name" -> const struct observed_release */
     bool incomplete;      /* of some release it is not known what runs, or what is in it */
@@ -139,6 +140,10 @@ static void evaluate_cluster(struct evaluation *e, const struct observed_cluster
         e->checks_reason = cluster->checks_reason;
         e->checks_message = cluster->checks_message;
     }
+    if (cluster->state == CLUSTER_READ && cluster->rules_reason.len && !e->rules_reason.len) {
+        e->rules_reason = cluster->rules_reason;
+        e->rules_message = cluster->rules_message;
+    }
     if (cluster->state == CLUSTER_READ && cluster->scan_reason.len)
         say(e, RANK_TROUBLE, cluster->scan_reason, cluster->scan_message);
     else if (cluster->state != CLUSTER_READ && cluster->state != CLUSTER_GONE)
@@ -258,16 +263,20 @@ static enum condition_status holds(enum scan_progress progress)
                                        : CONDITION_UNKNOWN;
 }
 
-/* No verdict depends on compliance checks: that they cannot be read is told only here. */
+/* No verdict depends on compliance checks and admission rules: what is wrong with them is told
+ * only here. What somebody relies on to reject pods goes first. */
 static void conclude_passed(const struct evaluation *e, struct security *security)
 {
-    security->reason = REASON(NEUVECTOR_SCAN_COMPLETED);
-    security->message = STR("every image was scanned, and none exceeds a threshold");
-    if (!wants_checks(e) || !e->checks_reason.len)
-        return;
-    security->reason = e->checks_reason;
-    security->message = str_fmt(e->arena, "%.*s; compliance checks are not known: %.*s",
-                                STR_ARG(security->message), STR_ARG(e->checks_message));
+    bool unchecked = wants_checks(e) && e->checks_reason.len;
+
+    security->reason = e->rules_reason.len ? e->rules_reason
+                       : unchecked         ? e->checks_reason
+                                           : REASON(NEUVECTOR_SCAN_COMPLETED);
+    security->message =
+        str_fmt(e->arena, "every image was scanned, and none exceeds a threshold%s%.*s%s%.*s",
+                e->rules_reason.len ? "; admission rules are not in effect: " : "",
+                STR_ARG(e->rules_message), unchecked ? "; compliance checks are not known: " : "",
+                STR_ARG(unchecked ? e->checks_message : STR("")));
 }
 
 static void conclude(struct evaluation *e, struct security *security)
@@ -325,6 +334,8 @@ struct security security_of(struct arena *arena, const struct stack *stack,
         .checks = map_new(arena, 16),
         .checks_reason = STR(""),
         .checks_message = STR(""),
+        .rules_reason = STR(""),
+        .rules_message = STR(""),
         .clusters = map_new(arena, observed->clusters.count),
         .releases = map_new(arena, releases->count),
         .rank = RANK_NONE,

@@ -270,6 +270,84 @@ static void a_look_asks_for_the_checks_of_few(void **state)
     tear_down(&f);
 }
 
+#define STATE(enable) "{\"state\":{\"enable\":" enable ",\"mode\":\"monitor\"}}"
+#define OURS                                                                                       \
+    "{\"rules\":[{\"id\":1001,\"comment\":\"herd:uid-1\",\"cfg_type\":\"user_created\",\"rule_type\":"   \
+    "\"deny\",\"rule_mode\":\"monitor\",\"criteria\":[{\"name\":\"namespace\",\"op\":\"containsAny\","     \
+    "\"value\":\"db\"},{\"name\":\"cveCriticalCount\",\"op\":\">=\",\"value\":\"1\"}]}]}"
+
+static void wants_admission(struct fixture *f, struct stack *stack)
+{
+    *stack = *f->scene.stack;
+    stack->spec.security_profile.admission = ADMISSION_MODE_MONITOR;
+    f->scene.stack = stack;
+    say(f, "GET", "/v2/workload", 200, FINISHED("2"));
+    say(f, "POST", "/v1/admission/rule", 200, "{\"rule\":{\"id\":1001}}");
+    say(f, "DELETE", "/v1/admission/rule", 200, "");
+}
+
+static void rules_are_made_and_deleted_with_the_stack(void **state)
+{
+    struct fixture f;
+    struct stack stack;
+
+    (void)state;
+    set_up(&f);
+    wants_admission(&f, &stack);
+    say(&f, "GET", "/v1/admission/state", 200, STATE("true"));
+    say(&f, "GET", "/v1/admission/rules", 200, "{\"rules\":[]}");
+    say(&f, "GET", "/v1/admission/rules", 200, OURS);
+    pass(&f);
+    wait_for_news(&f);
+    rows_expect_str("all is well", f.cluster->rules_reason, STR(""));
+    scripted_api_run_until(f.api, f.loop, "GET", "/v1/admission/rules", 4);
+    rows_expect_int("made once", scripted_api_count(f.api, "POST", "/v1/admission/rule"), 1);
+    rows_expect_str("it does not leave", f.cluster->rules_left, STR(""));
+    stack.meta.deletion_timestamp = STR("2026-11-23T10:00:00Z");
+    pass(&f);
+    rows_expect("the Stack waits", str_starts(f.cluster->rules_left, STR("deleting the admission rules of NeuVector on cluster a")),
+                f.cluster->rules_left.at);
+    scripted_api_run_until(f.api, f.loop, "DELETE", "/v1/admission/rule/1001", 1);
+    say(&f, "GET", "/v1/admission/rules", 200, "{\"rules\":[]}");
+    wait_for_news(&f);
+    f.cluster->rules_left = STR("");
+    pass(&f);
+    rows_expect_str("until none is there", f.cluster->rules_left, STR(""));
+    tear_down(&f);
+}
+
+static void trouble_with_rules_is_no_trouble_with_scans(void **state)
+{
+    static const struct {
+        const char *row;
+        int state_status, list_status;
+        const char *state, *reason, *says;
+    } rows[] = {
+        { "switched off", 200, 200, STATE("false"), "NeuVectorAdmissionDisabled", "Herd does not switch it on" },
+        { "the role may not", 403, 200, DENIED, "NeuVectorPermissionDenied", "admctrl (read)" },
+        { "a document of something else", 200, 200, "{}", "NeuVectorUnexpectedResponse", "whether admission control is enabled" },
+        { "the list may not be read", 200, 403, STATE("true"), "NeuVectorPermissionDenied", "admctrl (read)" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+        struct stack stack;
+
+        set_up(&f);
+        wants_admission(&f, &stack);
+        say(&f, "GET", "/v1/admission/state", rows[i].state_status, rows[i].state);
+        say(&f, "GET", "/v1/admission/rules", rows[i].list_status, rows[i].list_status == 200 ? "{\"rules\":[]}" : DENIED);
+        pass(&f);
+        wait_for_news(&f);
+        rows_expect_str(rows[i].row, f.cluster->rules_reason, str_of(rows[i].reason));
+        rows_expect(rows[i].row, str_find(f.cluster->rules_message, str_of(rows[i].says), 0) >= 0, f.cluster->rules_message.at);
+        rows_expect_str("nothing is wrong with scans", f.cluster->scan_reason, STR(""));
+        rows_expect_int("and what they found is there", scans(&f)->images.items[0].findings.high, 2);
+        tear_down(&f);
+    }
+}
+
 static void without_compliance_no_checks_are_asked_for(void **state)
 {
     struct fixture f;
@@ -468,6 +546,8 @@ int main(void)
         cmocka_unit_test(a_report_that_is_cut_off_changes_no_number),
         cmocka_unit_test(checks_that_cannot_be_read_take_nothing_away),
         cmocka_unit_test(a_look_asks_for_the_checks_of_few),
+        cmocka_unit_test(rules_are_made_and_deleted_with_the_stack),
+        cmocka_unit_test(trouble_with_rules_is_no_trouble_with_scans),
         cmocka_unit_test(without_compliance_no_checks_are_asked_for),
         cmocka_unit_test(one_lost_answer_is_no_news),
         cmocka_unit_test(a_trouble_is_told_once_whatever_port_it_names),
