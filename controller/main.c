@@ -93,7 +93,10 @@ static int run(const struct options *options, struct log *log, uint64_t seed)
     AUTO(rancher_apps_free) struct rancher_apps *rancher_apps = rancher_apps_create(seed);
     AUTO(neuvector_free)
     struct neuvector *neuvector =
-        neuvector_create(options->neuvector_folder, options->neuvector_interval_ms, seed);
+        neuvector_create(&(struct neuvector_options){ .folder = options->neuvector_folder,
+                                                      .interval_ms = options->neuvector_interval_ms,
+                                                      .seed = seed,
+                                                      .log = log });
     AUTO(observability_free) struct observability *observability = observability_create(seed ^ 1);
     const struct observer *const observers[] = { neuvector_observer(neuvector),
                                                  observability_observer(observability), NULL };

@@ -104,12 +104,22 @@ static void on_stack(void *context, const struct kube_answer *answer)
 
 /* --- the report --- */
 
+/* Whoever reads the document only in part learns it here. */
+static void warn_of_gaps(struct command *c, const struct scan_report *report)
+{
+    struct str_list gaps = report_gaps(c->arena, report);
+
+    for (uint32_t i = 0; i < gaps.count; i++)
+        fprintf(stderr, "%s: warning: %.*s\n", report_program.name, STR_ARG(gaps.items[i]));
+}
+
 static void print(struct command *c, struct json object)
 {
     const struct reported_stack stack = { c->namespace_, c->name,
                                           scan_report_read(c->arena, object) };
     struct strbuf out = strbuf_new(c->arena, 64 * 1024);
 
+    warn_of_gaps(c, &stack.report);
     c->format(&stack, &out);
     if (fwrite(out.at, 1, out.len, stdout) == out.len && fflush(stdout) == 0)
         end(c, PROGRAM_OK);
@@ -139,8 +149,14 @@ static int read_name(const struct flag_values *flags, struct command *c, struct 
 {
     const char *why;
 
-    if (flags->rest.count != 1)
+    if (flags->rest.count == 0)
         return error_set(err, ERROR_BAD_REQUEST, "say which Stack: herd-controller report NAME");
+    if (flags->rest.count > 1)
+        return error_set(
+            err, ERROR_BAD_REQUEST,
+            "one name of a Stack is expected, and there are %u, the second one '%.*s'; "
+            "run herd-controller report once for each Stack",
+            flags->rest.count, STR_ARG(str_shown(c->arena, flags->rest.items[1], 256)));
     c->name = flags->rest.items[0];
     why = kube_not_dns1123_subdomain(c->name);
     if (why)

@@ -106,6 +106,7 @@ static void put_counts(struct cyclonedx *c)
     } rows[] = {
         { "herd:images", sum->images },
         { "herd:scannedImages", sum->scanned },
+        { "herd:unknownReleases", sum->unknown },
         { "herd:omittedImages", sum->images_omitted },
         { "herd:omittedFindings", sum->findings_omitted },
     };
@@ -182,6 +183,23 @@ static void put_images(struct cyclonedx *c)
     json_close_array(&c->w);
 }
 
+/* A list that leaves out something would read as if it were whole. */
+static void put_composition(struct cyclonedx *c)
+{
+    if (!report_gaps(c->arena, &c->stack->report).count)
+        return;
+    json_put_key(&c->w, STR("compositions"));
+    json_open_array(&c->w);
+    json_open_object(&c->w);
+    json_field_str(&c->w, "aggregate", STR("incomplete"));
+    json_put_key(&c->w, STR("assemblies"));
+    json_open_array(&c->w);
+    json_put_str(&c->w, STR("stack"));
+    json_close_array(&c->w);
+    json_close_object(&c->w);
+    json_close_array(&c->w);
+}
+
 /* --- vulnerabilities --- */
 
 /* Findings that differ in nothing but the image. */
@@ -234,16 +252,13 @@ static struct str score_of(struct str score)
 
 static void put_source(struct cyclonedx *c, const struct scan_finding *finding)
 {
+    const struct report_source source = report_source_of(c->arena, finding->cve);
+
     json_put_key(&c->w, STR("source"));
     json_open_object(&c->w);
-    if (str_starts(finding->cve, STR("CVE-"))) {
-        json_field_str(&c->w, "name", STR("NVD"));
-        json_field_str(&c->w, "url",
-                       str_fmt(c->arena, "https://nvd.nist.gov/vuln/detail/%.*s",
-                               STR_ARG(sarif_uri(c->arena, finding->cve))));
-    } else {
-        json_field_str(&c->w, "name", STR("NeuVector"));
-    }
+    json_field_str(&c->w, "name", source.name);
+    if (source.page.len)
+        json_field_str(&c->w, "url", source.page);
     json_close_object(&c->w);
 }
 
@@ -300,6 +315,7 @@ void format_cyclonedx(const struct reported_stack *stack, struct strbuf *out)
     json_field_int(&c.w, "version", 1);
     put_metadata(&c);
     put_images(&c);
+    put_composition(&c);
     json_put_key(&c.w, STR("vulnerabilities"));
     json_open_array(&c.w);
     for (uint32_t i = 0; i < groups.count; i++)

@@ -4,7 +4,11 @@
 #include "controller/report/formats.h"
 
 #include "base/map.h"
+#include "base/set.h"
+#include "text/enumerate.h"
 #include "text/sarif.h"
+
+enum { NAMED_MAX = 10 }; /* packages of a rule */
 
 struct sarif {
     const struct reported_stack *stack;
@@ -21,7 +25,7 @@ static const char *level_of(struct str severity)
 static struct str fix_of(struct sarif *s, const struct scan_finding *finding)
 {
     if (!finding->fixed.len)
-        return STR("no fixed version is known");
+        return str_fmt(s->arena, "no fixed version of %.*s is known", STR_ARG(finding->package));
     return str_fmt(s->arena, "update %.*s to %.*s", STR_ARG(finding->package),
                    STR_ARG(finding->fixed));
 }
@@ -31,38 +35,74 @@ static struct str sentence(struct sarif *s, struct str text)
     return str_ends(text, STR(".")) ? text : str_fmt(s->arena, "%.*s.", STR_ARG(text));
 }
 
-static void put_rule(struct sarif *s, const struct scan_finding *finding)
+/* A vulnerability: the first finding is the worst, the packages and fixes are those of all. */
+struct vulnerable {
+    const struct scan_finding *finding;
+    struct enumeration packages, fixes;
+};
+LIST_DEFINE(vulnerable_list, struct vulnerable)
+
+static void put_rule(struct sarif *s, struct vulnerable *found)
 {
+    const struct scan_finding *finding = found->finding;
     struct str in =
         str_fmt(s->arena, "%.*s vulnerability %.*s in %.*s.", STR_ARG(finding->severity),
-                STR_ARG(finding->cve), STR_ARG(finding->package));
+                STR_ARG(finding->cve), STR_ARG(enumeration_text(&found->packages)));
+    struct str help =
+        str_fmt(s->arena, "To fix it: %.*s.", STR_ARG(enumeration_text(&found->fixes)));
 
-    sarif_put_rule(&s->w,
-                   &(struct sarif_rule){
-                       .id = finding->cve,
-                       .short_description = in,
-                       .full_description = str_fmt(s->arena, "%.*s To fix it: %.*s.", STR_ARG(in),
-                                                   STR_ARG(fix_of(s, finding))),
-                       .help = str_fmt(s->arena, "To fix it: %.*s.", STR_ARG(fix_of(s, finding))),
-                       .help_uri = str_fmt(s->arena, "https://nvd.nist.gov/vuln/detail/%.*s",
-                                           STR_ARG(sarif_uri(s->arena, finding->cve))),
-                       .level = str_of(level_of(finding->severity)),
-                       .security_severity = finding->score,
-                   });
+    sarif_put_rule(
+        &s->w, &(struct sarif_rule){
+                   .id = finding->cve,
+                   .short_description = in,
+                   .full_description = str_fmt(s->arena, "%.*s %.*s", STR_ARG(in), STR_ARG(help)),
+                   .help = help,
+                   .help_uri = report_source_of(s->arena, finding->cve).page,
+                   .level = str_of(level_of(finding->severity)),
+                   .security_severity = finding->score,
+               });
+}
+
+/* Once for each name. */
+static void add_name(struct sarif *s, struct set seen, const struct scan_finding *finding,
+                     struct enumeration *to, struct str name)
+{
+    struct str key = str_fmt(s->arena, "%.*s\n%.*s", STR_ARG(finding->cve), STR_ARG(name));
+
+    if (set_add(seen, key))
+        enumeration_add(to, name);
+}
+
+static struct vulnerable_list vulnerable_of(struct sarif *s)
+{
+    const struct scan_findings_list *findings = &s->stack->report.findings;
+    struct vulnerable_list list = vulnerable_list_new(s->arena, findings->count);
+    struct set packages = set_new(s->arena, findings->count);
+    struct set fixes = set_new(s->arena, findings->count);
+
+    for (uint32_t i = 0; i < findings->count; i++) {
+        const struct scan_finding *finding = &findings->items[i];
+        struct vulnerable *one;
+
+        if (!map_get(s->rules, finding->cve)) {
+            vulnerable_list_push(&list,
+                                 (struct vulnerable){ finding, enumeration_new(s->arena, NAMED_MAX),
+                                                      enumeration_new(s->arena, NAMED_MAX) });
+            map_put(s->rules, finding->cve, (void *)(uintptr_t)list.count);
+        }
+        one = &list.items[(uintptr_t)map_get(s->rules, finding->cve) - 1];
+        add_name(s, packages, finding, &one->packages, finding->package);
+        add_name(s, fixes, finding, &one->fixes, fix_of(s, finding));
+    }
+    return list;
 }
 
 static void put_rules(struct sarif *s)
 {
-    const struct scan_findings_list *findings = &s->stack->report.findings;
+    struct vulnerable_list list = vulnerable_of(s);
 
-    for (uint32_t i = 0; i < findings->count; i++) {
-        const struct scan_finding *finding = &findings->items[i];
-
-        if (map_get(s->rules, finding->cve))
-            continue;
-        map_put(s->rules, finding->cve, (void *)(uintptr_t)(map_count(s->rules) + 1));
-        put_rule(s, finding);
-    }
+    for (uint32_t i = 0; i < list.count; i++)
+        put_rule(s, &list.items[i]);
 }
 
 /* Of compliance checks, behind those of vulnerabilities; tests have other names than CVEs. */
@@ -185,6 +225,28 @@ static void put_check_result(struct sarif *s, const struct scan_check *check)
     json_close_object(&s->w);
 }
 
+/* What the results do not cover: no result for an image that nobody scanned is no good news. */
+static void put_invocation(struct sarif *s)
+{
+    struct str_list gaps = report_gaps(s->arena, &s->stack->report);
+
+    json_put_key(&s->w, STR("invocations"));
+    json_open_array(&s->w);
+    json_open_object(&s->w);
+    json_field_bool(&s->w, "executionSuccessful", true);
+    json_put_key(&s->w, STR("toolExecutionNotifications"));
+    json_open_array(&s->w);
+    for (uint32_t i = 0; i < gaps.count; i++) {
+        json_open_object(&s->w);
+        json_field_str(&s->w, "level", STR("warning"));
+        sarif_put_text(&s->w, "message", gaps.items[i]);
+        json_close_object(&s->w);
+    }
+    json_close_array(&s->w);
+    json_close_object(&s->w);
+    json_close_array(&s->w);
+}
+
 /* What the images' names are relative to. */
 static void put_bases(struct sarif *s)
 {
@@ -211,6 +273,7 @@ void format_sarif(const struct reported_stack *stack, struct strbuf *out)
     put_rules(&s);
     put_check_rules(&s);
     sarif_close_rules(&s.w);
+    put_invocation(&s);
     put_bases(&s);
     sarif_open_results(&s.w);
     for (uint32_t i = 0; i < findings->count; i++)

@@ -16,6 +16,15 @@ typedef void format_write(const struct reported_stack *stack, struct strbuf *out
 /* json, sarif, cyclonedx; NULL: none of these. */
 format_write *format_find(struct str name);
 
+/* What the report does not cover, a sentence each; empty: it covers all. */
+struct str_list report_gaps(struct arena *arena, const struct scan_report *report);
+
+/* Who describes a vulnerability, and on which page; `page` "": Herd knows of none. */
+struct report_source {
+    struct str name, page;
+};
+struct report_source report_source_of(struct arena *arena, struct str vulnerability);
+
 /* The report as the controller wrote it, under the name of its Stack. */
 void format_json(const struct reported_stack *stack, struct strbuf *out);
 /* SARIF 2.1.0: a rule for each vulnerability, a result for each image and package that has it;

@@ -5,6 +5,7 @@
  * the ConfigMap neuvector-modes of NeuVector's namespace. */
 #include "lab/neuvector/neuvector.h"
 
+#include "lab/neuvector/admission.h"
 #include "lab/neuvector/checks.h"
 #include "lab/neuvector/sessions.h"
 #include "lab/neuvector/vulnerabilities.h"
@@ -23,15 +24,6 @@
 #define PASSWORD "lab-password"
 
 enum { SCHEDULED_MS = 5000, SCANNING_MS = 30000 }; /* in life, since a scan was asked for */
-
-/* A request to NeuVector. */
-struct nv {
-    struct simulation *simulation;
-    struct http_exchange *exchange;
-    struct arena *arena;
-    struct str cluster, namespace_;
-    struct str path; /* NeuVector's own */
-};
 
 /* ---- the proxy ------------------------------------------------------------------------------- */
 
@@ -137,7 +129,7 @@ static bool enter_pod(struct nv *nv, const struct target *target)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static bool strikes(struct nv *nv, enum fault_id id)
+bool nv_strikes(struct nv *nv, enum fault_id id)
 {
     const struct fault_place place = { .cluster = nv->cluster };
     struct fault_rule rule;
@@ -145,7 +137,7 @@ static bool strikes(struct nv *nv, enum fault_id id)
     return faults_strike(nv->simulation, id, &place, &rule);
 }
 
-static void reply_error(struct nv *nv, int status, int64_t code, const char *text)
+void nv_reply_error(struct nv *nv, int status, int64_t code, const char *text)
 {
     reply_json(
         nv->exchange, status,
@@ -154,22 +146,22 @@ static void reply_error(struct nv *nv, int status, int64_t code, const char *tex
 
 static void reply_unauthorized(struct nv *nv, int status)
 {
-    reply_error(nv, status, 3, "Authentication failed");
+    nv_reply_error(nv, status, 3, "Authentication failed");
 }
 
-static void reply_empty(struct nv *nv)
+void nv_reply_empty(struct nv *nv)
 {
     http_answer(nv->exchange, 200, NULL, STR(""));
 }
 
-static void reply_query(struct nv *nv, struct str json)
+void nv_reply_query(struct nv *nv, struct str json)
 {
-    if (strikes(nv, FAULT_NEUVECTOR_TRUNCATED))
+    if (nv_strikes(nv, FAULT_NEUVECTOR_TRUNCATED))
         json = str_slice(json, 0, json.len / 2);
     reply_json(nv->exchange, 200, json);
 }
 
-static bool is(struct nv *nv, const char *method, const char *path)
+bool nv_is(struct nv *nv, const char *method, const char *path)
 {
     return str_eq(http_view(nv->exchange)->method, str_of(method)) &&
            str_eq(nv->path, str_of(path));
@@ -197,7 +189,7 @@ static void log_in(struct nv *nv)
         reply_unauthorized(nv, 401);
         return;
     }
-    if (strikes(nv, FAULT_NEUVECTOR_PASSWORD)) {
+    if (nv_strikes(nv, FAULT_NEUVECTOR_PASSWORD)) {
         reply_json(nv->exchange, 200, STR("{\"token\":null,\"need_to_reset_password\":true}"));
         return;
     }
@@ -219,7 +211,7 @@ static bool authenticate(struct nv *nv)
     struct str token = http_header(nv->exchange, "X-Auth-Token");
     struct str key = http_header(nv->exchange, "X-Auth-Apikey");
 
-    if (token.len && strikes(nv, FAULT_NEUVECTOR_SESSION_ENDED)) {
+    if (token.len && nv_strikes(nv, FAULT_NEUVECTOR_SESSION_ENDED)) {
         sessions_end(nv->simulation->sessions, token);
         reply_unauthorized(nv, 408);
         return false;
@@ -412,9 +404,10 @@ static void list_workloads(struct nv *nv)
     struct workload_list list = { .nv = nv, .modes = modes_of(nv), .out = &out };
 
     (void)http_query(nv->exchange, STR("f_domain"), &list.domain);
-    if (!strikes(nv, FAULT_NEUVECTOR_EMPTY))
+    if (!nv_strikes(nv, FAULT_NEUVECTOR_EMPTY))
         walk_containers(nv, STR(""), put_workload, &list);
-    reply_query(nv, jsonf(nv->arena, "{'workloads':[%r]}", out.len ? strbuf_str(&out) : STR(" ")));
+    nv_reply_query(nv,
+                   jsonf(nv->arena, "{'workloads':[%r]}", out.len ? strbuf_str(&out) : STR(" ")));
 }
 
 static void put_rows(struct strbuf *out, const struct vulnerabilities *found)
@@ -439,8 +432,8 @@ static void put_report(void *context, const struct container *container)
 
     if (requested_ms(container->pod))
         put_rows(&out, &found);
-    reply_query(nv, jsonf(nv->arena, "{'report':{'vulnerabilities':[%r]}}",
-                          out.len ? strbuf_str(&out) : STR(" ")));
+    nv_reply_query(nv, jsonf(nv->arena, "{'report':{'vulnerabilities':[%r]}}",
+                             out.len ? strbuf_str(&out) : STR(" ")));
 }
 
 static void request_scan(void *context, const struct container *container)
@@ -455,14 +448,14 @@ static void request_scan(void *context, const struct container *container)
                 jsonf(nv->arena, "{'metadata':{'annotations':{%s:%s}}}", STR(REQUESTED), now),
                 &stored, &err);
     count(nv, COUNT_NEUVECTOR_SCANS);
-    reply_empty(nv);
+    nv_reply_empty(nv);
 }
 
-static bool may_write(struct nv *nv)
+bool nv_may_write(struct nv *nv)
 {
-    if (!strikes(nv, FAULT_NEUVECTOR_READ_ONLY))
+    if (!nv_strikes(nv, FAULT_NEUVECTOR_READ_ONLY))
         return true;
-    reply_error(nv, 403, 25, "Object access denied");
+    nv_reply_error(nv, 403, 25, "Object access denied");
     return false;
 }
 
@@ -470,10 +463,10 @@ static void handle_scan(struct nv *nv, struct str id)
 {
     bool reads = str_eq(http_view(nv->exchange)->method, STR("GET"));
 
-    if (!reads && !may_write(nv))
+    if (!reads && !nv_may_write(nv))
         return;
     if (!walk_containers(nv, id, reads ? put_report : request_scan, nv))
-        reply_error(nv, 404, 7, "Object not found");
+        nv_reply_error(nv, 404, 7, "Object not found");
 }
 
 /* ---- compliance ------------------------------------------------------------------------------ */
@@ -485,7 +478,7 @@ static void put_checks(void *context, const struct container *container)
     struct lab_checks found =
         lab_checks_of(nv->arena, container->image, added_rows(nv, STR(CHECKS)));
     int64_t run_s =
-        strikes(nv, FAULT_NEUVECTOR_UNCHECKED) ? 0 : requested_ms(container->pod) / 1000;
+        nv_strikes(nv, FAULT_NEUVECTOR_UNCHECKED) ? 0 : requested_ms(container->pod) / 1000;
 
     for (uint32_t i = 0; run_s && i < found.count; i++) {
         const struct lab_check *row = &found.items[i];
@@ -496,10 +489,10 @@ static void put_checks(void *context, const struct container *container)
                   i ? STR(",") : STR(" "), row->test, row->level, row->description,
                   row->remediation);
     }
-    reply_query(nv, jsonf(nv->arena,
-                          "{'run_timestamp':%d,'run_at':'','docker_cis_version':'1.6.0',"
-                          "'items':[%r]}",
-                          run_s, out.len ? strbuf_str(&out) : STR(" ")));
+    nv_reply_query(nv, jsonf(nv->arena,
+                             "{'run_timestamp':%d,'run_at':'','docker_cis_version':'1.6.0',"
+                             "'items':[%r]}",
+                             run_s, out.len ? strbuf_str(&out) : STR(" ")));
 }
 
 /* v1/workload/ID/compliance */
@@ -517,10 +510,10 @@ static bool is_compliance(struct nv *nv, struct str *ret_id)
 static void handle_compliance(struct nv *nv, struct str id)
 {
     count(nv, COUNT_NEUVECTOR_COMPLIANCE);
-    if (strikes(nv, FAULT_NEUVECTOR_NO_COMPLIANCE))
-        reply_error(nv, 403, 25, "Object access denied");
+    if (nv_strikes(nv, FAULT_NEUVECTOR_NO_COMPLIANCE))
+        nv_reply_error(nv, 403, 25, "Object access denied");
     else if (!walk_containers(nv, id, put_checks, nv))
-        reply_error(nv, 404, 7, "Object not found");
+        nv_reply_error(nv, 404, 7, "Object not found");
 }
 
 static void set_modes(struct nv *nv)
@@ -531,7 +524,7 @@ static void set_modes(struct nv *nv)
     struct json_iter it;
     struct str stored;
 
-    if (!may_write(nv))
+    if (!nv_may_write(nv))
         return;
     json_read(nv->arena, http_view(nv->exchange)->body, &json_limits_default, &body, &err);
     body = json_get(body, STR("config"));
@@ -547,7 +540,7 @@ static void set_modes(struct nv *nv)
                 STR("neuvector-modes"), STR(""),
                 jsonf(nv->arena, "{'data':{%r}}", data.len ? strbuf_str(&data) : STR(" ")), &stored,
                 &err);
-    reply_empty(nv);
+    nv_reply_empty(nv);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -558,22 +551,24 @@ static void handle_authenticated(struct nv *nv)
     bool none = faults_stand(nv->simulation, FAULT_NEUVECTOR_NO_SCANNER, nv->cluster);
     struct str id;
 
-    if (is(nv, "DELETE", "v1/auth")) {
+    if (nv_is(nv, "DELETE", "v1/auth")) {
         sessions_end(nv->simulation->sessions, http_header(nv->exchange, "X-Auth-Token"));
-        reply_empty(nv);
-    } else if (is(nv, "GET", "v1/system/summary")) {
-        reply_query(nv, jsonf(nv->arena, "{'summary':{'controllers':1,'scanners':%d}}",
-                              (int64_t)(none ? 0 : 1)));
-    } else if (is(nv, "GET", "v2/workload")) {
+        nv_reply_empty(nv);
+    } else if (nv_is(nv, "GET", "v1/system/summary")) {
+        nv_reply_query(nv, jsonf(nv->arena, "{'summary':{'controllers':1,'scanners':%d}}",
+                                 (int64_t)(none ? 0 : 1)));
+    } else if (nv_is(nv, "GET", "v2/workload")) {
         list_workloads(nv);
-    } else if (is(nv, "PATCH", "v1/service/config")) {
+    } else if (nv_is(nv, "PATCH", "v1/service/config")) {
         set_modes(nv);
     } else if (str_starts(nv->path, scan)) {
         handle_scan(nv, str_slice(nv->path, scan.len, nv->path.len));
+    } else if (nv_handle_admission(nv)) {
+        return;
     } else if (is_compliance(nv, &id)) {
         handle_compliance(nv, id);
     } else {
-        reply_error(nv, 404, 1, "URL not found");
+        nv_reply_error(nv, 404, 1, "URL not found");
     }
 }
 
@@ -593,7 +588,7 @@ bool neuvector_handle(struct simulation *simulation, struct http_exchange *excha
     if (!(str_eq(target.kind, STR("pods")) ? enter_pod(&nv, &target) : enter_service(&nv, &target)))
         return true;
     count(&nv, COUNT_NEUVECTOR);
-    if (is(&nv, "POST", "v1/auth"))
+    if (nv_is(&nv, "POST", "v1/auth"))
         log_in(&nv);
     else if (authenticate(&nv))
         handle_authenticated(&nv);

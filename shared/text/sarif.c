@@ -71,7 +71,8 @@ void sarif_put_rule(struct json_writer *w, const struct sarif_rule *rule)
     sarif_put_text(w, "shortDescription", rule->short_description);
     sarif_put_text(w, "fullDescription", rule->full_description);
     sarif_put_text(w, "help", rule->help);
-    json_field_str(w, "helpUri", rule->help_uri);
+    if (rule->help_uri.len)
+        json_field_str(w, "helpUri", rule->help_uri);
     json_put_key(w, STR("defaultConfiguration"));
     json_open_object(w);
     json_field_str(w, "level", rule->level);

@@ -19,7 +19,7 @@ struct sarif_rule {
     struct str short_description;
     struct str full_description;
     struct str help;
-    struct str help_uri;
+    struct str help_uri;          /* "" = none */
     struct str level;             /* error, warning or note */
     struct str security_severity; /* CVSS score, by which code scanning sorts; "" = none */
 };

@@ -11,6 +11,7 @@ start_product
 
 here=c-m-dev-cluster
 there=c-m-gpu01
+bare=c-m-gpu02 # it has no NeuVector
 # stack CHARTS [MEMBERS]: the Stack `scanned` on `here`, with security enabled.
 stack() {
   k apply -f - <<EOF
@@ -70,6 +71,7 @@ printf 'herd:lab-secret\n' >"$secret/api-key"
 eventually condition_is Unknown/NeuVectorNotFound
 message | grep -q "$here" || wrong "does not name the cluster" "$(message)"
 is "$(numbers | tr -d ' ')" ""
+is "$(field stack/scanned '{.status.security.neuVectorEnabled}')" false
 
 row "once NeuVector is there, what runs is scanned and reported"
 ok bash lab/neuvector/install.sh "$state/lab/env" "$here"
@@ -137,6 +139,8 @@ rejected herd_report scanned -o xml
 says "sarif"
 rejected herd_report
 says "say which Stack"
+rejected herd_report scanned extra
+says "one name of a Stack is expected, and there are 2, the second one 'extra'"
 ok k create -f - <<EOF
 apiVersion: herd.suse.com/v1
 kind: Stack
@@ -187,7 +191,7 @@ ok stack "$web" ", securityProfile: {thresholds: {critical: 1}}"
 eventually condition_is True/NeuVectorScanCompleted
 ok fault "fault=neuvector-no-compliance"
 eventually condition_is True/NeuVectorPermissionDenied
-message | grep -q "not read compliance checks; give it a role with the permission compliance" || wrong "does not say what to do" "$(message)"
+message | grep -q "does not let Herd's user or API key read compliance checks; give it a role with the permission compliance (read)" || wrong "does not say what to do" "$(message)"
 is "$(numbers)" "3 1 1 1 1"
 is "$(failures)" 1
 is "$(checks)" "D.98.1/WARN "
@@ -303,7 +307,7 @@ row "wrong credentials: three tries, then none until they change"
 rejected=$(counted rejected)
 printf 'herd:wrong\n' >"$secret/api-key"
 eventually condition_is Unknown/NeuVectorCredentialsRejected
-three_times() { message | grep -q "three times, so Herd sends none until they change"; }
+three_times() { message | grep -q "has rejected the credentials three times, so Herd sends none until they change"; }
 eventually three_times
 is "$(counted rejected)" $((rejected + 3))
 asked=$(counted requests)
@@ -352,6 +356,8 @@ ok fault "fault=neuvector-read-only"
 ok stack "$old, {name: qdrant, repo: 'https://qdrant.github.io/qdrant-helm', version: 0.7.4}"
 eventually condition_is Unknown/NeuVectorPermissionDenied
 eventually numbers_are "1 0 0 1 2"
+message | grep -q "request scans; give it a role with the permission rt_scan (write)" || wrong "does not name the right" "$(message)"
+eventually verdict_is "Unknown Passed"
 ok lab_k patch configmap herd-lab-faults --type=merge -p '{"data":{"a":"fault=neuvector-scan-failed"}}'
 eventually condition_is Unknown/ImageScanFailed
 message | grep -q timeout || wrong "does not have the scanner's word" "$(message)"
@@ -363,8 +369,22 @@ ok no_fault
 row "an image that runs on two clusters counts once, and a cluster that is away takes nothing with it"
 eventually condition_is True/NeuVectorScanCompleted
 is "$(numbers)" "3 0 2 2 2"
-ok bash lab/neuvector/install.sh "$state/lab/env" "$there"
 ok k patch stack scanned --type=merge -p "{\"spec\":{\"targets\":{\"clusterIds\":[\"$here\",\"$there\"]}}}"
+eventually condition_is Unknown/NeuVectorNotFound
+unknown_is() { field_is ssr/scanned '{.report.summary.unknownReleases}' "$1"; }
+eventually unknown_is 2
+ok herd_report scanned -o sarif
+is "$(sed '/^herd-controller report: /d' <<<"$out" | jq -r '.runs[0].invocations[0].toolExecutionNotifications[0].message.text')" \
+  "The scans of 2 releases of the Stack are not known, so this report does not cover them; the condition SecurityScanned of the Stack says why."
+says "herd-controller report: warning: The scans of 2 releases"
+ok herd_report scanned -o cyclonedx
+is "$(sed '/^herd-controller report: /d' <<<"$out" | jq -r '.compositions[0].aggregate')" incomplete
+is "$(field stack/scanned '{.status.security.neuVectorEnabled}')" false
+ok k patch stack scanned --type=merge -p "{\"spec\":{\"targets\":{\"clusterIds\":[\"$here\"]}}}"
+eventually condition_is True/NeuVectorScanCompleted # a cluster that leaves is named no more
+ok k patch stack scanned --type=merge -p "{\"spec\":{\"targets\":{\"clusterIds\":[\"$here\",\"$there\"]}}}"
+ok bash lab/neuvector/install.sh "$state/lab/env" "$there"
+eventually unknown_is 0
 all_passed() { [ "$(field stack/scanned '{.status.deployments[*].securityScan}')" = "Passed Passed Passed Passed" ]; }
 eventually all_passed
 eventually condition_is True/NeuVectorScanCompleted
@@ -404,6 +424,28 @@ ok gated 1.2.3
 ok k wait --for=condition=Ready stack/gated --timeout="${deadline_s}s"
 is "$(down "$there" -n gated get apps.catalog.cattle.io site -o 'jsonpath={.spec.version} {.spec.chart.metadata.version}')" "1 1.2.3"
 ok k delete stack gated --wait --timeout="${deadline_s}s"
+
+row "a wave on a cluster without NeuVector waits for somebody, and says for what"
+ok k label clusters.management.cattle.io "$bare" bare=yes
+ok k apply -f - <<EOF
+apiVersion: herd.suse.com/v1
+kind: Stack
+metadata: {name: gated}
+spec:
+  security: enabled
+  targets: {clusterIds: [$bare, $there]}
+  charts: [{name: web, repo: 'https://charts.lab.example.org', version: 1.2.3, namespace: gated, releaseName: site}]
+  rollout: {waves: [{name: first, scans: Required, selector: {matchLabels: {bare: "yes"}}}]}
+EOF
+eventually field_is stack/gated '{range .status.conditions[?(@.type=="Stalled")]}{.status}/{.reason}{end}' True/NeuVectorNotFound
+field stack/gated '{.status.conditions[?(@.type=="Stalled")].message}' |
+  grep -q "waiting for the scans of wave first: cluster $bare has no NeuVector.*set the wave's scans to Ignored" || wrong "does not say what to do" ""
+is "$(reason_on "$there")" WaitingForScans
+ok k delete stack gated --wait --timeout="${deadline_s}s"
+
+row "trouble of a cluster's NeuVector is one line of the log when it begins, and one when it ends"
+begun() { grep -c "scans of a cluster are not known.*$bare" "$state/controller.log"; }
+is "$(begun)" 1
 
 row "disabled, nothing is said any more, and the session ends"
 ok k patch stack scanned --type=merge -p '{"spec":{"security":"disabled"}}'

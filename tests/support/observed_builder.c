@@ -614,6 +614,15 @@ static void play_scan(struct scene *s, struct str rest)
     observed_images_push(&app->scans.images, image);
 }
 
+static void play_scanner(struct scene *s, struct str rest)
+{
+    struct observed_cluster *cluster = scene_cluster(s, word(&rest));
+    struct str reason = word(&rest);
+
+    cluster->scan_reason = str_eq(reason, STR("-")) ? STR("") : reason;
+    cluster->scan_message = cluster->scan_reason.len ? STR("the scanner cannot tell; repair it") : STR("");
+}
+
 static void play_one(struct scene *s, struct str line)
 {
     struct str rest = str_trim(line);
@@ -631,7 +640,7 @@ static void play_one(struct scene *s, struct str line)
                    "values", "stack", "clusters", "room", "problem", "reject", "change", "delete",
                    "abandon", "nofinalizer", "plan", "finalizer", "pods", "stranger", "author",
                    "shut", "annotate", "confirm", "approve", "local", "backoff", "rancher",
-                   "leftover", "dependent", "unasked", "scan")) {
+                   "leftover", "dependent", "unasked", "scan", "scanner")) {
     case 0:
         play_cluster(s, rest);
         break;
@@ -769,6 +778,9 @@ static void play_one(struct scene *s, struct str line)
         break;
     case 33:
         play_scan(s, rest);
+        break;
+    case 34:
+        play_scanner(s, rest);
         break;
     }
 }

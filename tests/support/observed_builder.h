@@ -15,6 +15,7 @@
  *         unready message, broken message: a workload of it is not ready, or will not be by itself
  *     gone x@a                                 no App any more
  *     scan x@a unasked|early|queued|passed|critical    of its one image; early: read before it was deployed
+ *     scanner a REASON|-            why that of cluster a cannot tell
  *     op x@a NAME running|succeeded|failed [message]    `uninstall x@a NAME ...` the same for one
  *     stranger x@a NAME running|...            the same, asked for by nobody of this Stack
  *     log x@a NAME message                     its log was read; of a succeeded one: "", or why not

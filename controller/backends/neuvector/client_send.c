@@ -125,15 +125,12 @@ void client_fail_as(struct neuvector_client *client, struct arena *arena, enum w
 /* --- sending --- */
 
 /* What the cluster's API says, and that there is no answer, concerns all that goes to the cluster;
- * what comes through the proxy may be the Service's. Its words. */
-static struct str note_outcome(struct neuvector_client *client, const struct neuvector_call *call,
-                               struct arena *arena, const struct kube_answer *answer)
+ * what comes through the proxy may be the Service's. */
+static void note_outcome(struct neuvector_client *client, const struct neuvector_call *call,
+                         const struct request_outcome *outcome, int http_status)
 {
-    struct request_outcome outcome = request_outcome_of(answer);
-
-    if (call->is_direct || !answer->status)
-        request_backoff_note(connection_backoff(client->connection), &outcome, client_time(client));
-    return str_dup(arena, str_of(outcome.error.text));
+    if (call->is_direct || !http_status)
+        request_backoff_note(connection_backoff(client->connection), outcome, client_time(client));
 }
 
 /* What is no report is an answer all the same: the others may be readable. */
@@ -166,11 +163,14 @@ static void read_answer(struct neuvector_client *client, const struct neuvector_
     struct error err = { .code = ERROR_NONE };
     enum wire_answer kind = WIRE_ELSEWHERE;
     struct str body = str_trim(answer->body);
+    const struct request_outcome outcome = request_outcome_of(answer);
 
     if (is_whole(call, answer) || answer->status >= 300)
         kind = wire_answer_of(arena, answer->status, answer->body, &read.message);
     if (kind == WIRE_ELSEWHERE)
-        read.message = note_outcome(client, call, arena, answer);
+        note_outcome(client, call, &outcome, answer->status);
+    if (kind == WIRE_ELSEWHERE || (kind == WIRE_PROXY_FORBIDDEN && !read.message.len))
+        read.message = str_dup(arena, str_of(outcome.error.text));
     if (kind == WIRE_OK && call->is_report)
         read_report(client, arena, &read);
     if (kind == WIRE_OK && body.len && wire_read(arena, body, &read.json, &err) < 0)

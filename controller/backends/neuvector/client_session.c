@@ -10,12 +10,13 @@ enum { REJECTIONS_MAX = 3 };
 static struct str rejected_message(const struct neuvector_client *client, struct arena *arena)
 {
     return str_fmt(arena,
-                   "NeuVector on cluster %.*s rejects the credentials%s; correct the Secret "
-                   "herd-neuvector (NeuVector answers this to a user with too many sessions, too)",
+                   "NeuVector on cluster %.*s %s; correct the Secret herd-neuvector (NeuVector "
+                   "answers this to a user with too many sessions, too)",
                    STR_ARG(client_cluster(client)),
                    client->rejections >= REJECTIONS_MAX
-                       ? " three times, so Herd sends none until they change"
-                       : "");
+                       ? "has rejected the credentials three times, so Herd sends none until they "
+                         "change"
+                       : "rejects the credentials");
 }
 
 void client_forget_session(struct neuvector_client *client)

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "controller/backends/secret_folder.h"
+#include "io/file.h"
 
 enum { OF_CLUSTER, OF_ALL, SOURCES };
 enum entry { ENTRY_API_KEY, ENTRY_USERNAME, ENTRY_PASSWORD, ENTRIES };
@@ -13,6 +14,21 @@ static const char *const names[ENTRIES] = { "api-key", "username", "password" };
 struct credentials {
     struct secret_folder *sources[SOURCES];
 };
+
+int credentials_check(const char *folder, struct error *err)
+{
+    if (!folder[0] || file_is_folder(folder))
+        return 0;
+    if (!file_exists(folder))
+        return error_set(err, ERROR_NOT_FOUND,
+                         "--neuvector-credentials-dir: there is no folder %s; mount the Secret "
+                         "herd-neuvector there, or correct the flag",
+                         folder);
+    return error_set(err, ERROR_FILE,
+                     "--neuvector-credentials-dir: %s is no folder; name the one that has the "
+                     "entries of the Secret herd-neuvector as files",
+                     folder);
+}
 
 struct credentials *credentials_create(const char *folder, struct str cluster_id)
 {

@@ -12,6 +12,9 @@
 
 struct credentials;
 
+/* -1: that cannot be the folder, and why; "" is none, and no error. Entries may come later. */
+int credentials_check(const char *folder, struct error *err);
+
 /* `folder` "" = there is none. */
 struct credentials *credentials_create(const char *folder, struct str cluster_id);
 void credentials_free(struct credentials *credentials);

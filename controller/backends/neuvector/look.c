@@ -36,6 +36,8 @@ struct look {
     uint32_t checked;       /* and how many of them were asked for */
     struct str reason, message;
     struct str checks_reason, checks_message;
+    struct admission_look *admission; /* NULL: it has not begun */
+    bool rules_done;
 };
 
 static void go_on(struct look *look);
@@ -123,6 +125,8 @@ static void conclude(struct look *look)
     result.checks_asked = look->checks.count > 0;
     result.checks_reason = look->checks_reason;
     result.checks_message = look->checks_message;
+    if (look->admission)
+        result.rules = admission_look_result(look->admission);
     give(look, &result);
 }
 
@@ -139,12 +143,9 @@ static void unexpected(struct look *look, const char *words)
     give_up(look, REASON(NEUVECTOR_UNEXPECTED_RESPONSE), words_of_neuvector(look, str_of(words)));
 }
 
-static struct str denied_message(struct look *look, const char *what)
+static struct str denied_message(struct look *look, const char *what, const char *right)
 {
-    return str_fmt(look->arena,
-                   "NeuVector on cluster %.*s lets Herd's user or API key not %s; give it a role "
-                   "that may read and write runtime scans and policies",
-                   STR_ARG(look->options.cluster_id), what);
+    return wire_denied_message(look->arena, look->options.cluster_id, what, right);
 }
 
 /* Of what nothing works without. False: the look ended. */
@@ -153,7 +154,8 @@ static bool is_answered(struct look *look, const struct neuvector_answer *answer
     if (answer->reason.len)
         give_up(look, answer->reason, answer->message);
     else if (answer->kind == WIRE_DENIED)
-        give_up(look, REASON(NEUVECTOR_PERMISSION_DENIED), denied_message(look, "read scans"));
+        give_up(look, REASON(NEUVECTOR_PERMISSION_DENIED),
+                denied_message(look, "read scans", "rt_scan (read)"));
     else if (answer->kind != WIRE_OK)
         unexpected(look, "it does not know a request that every release of it knows");
     else
@@ -283,12 +285,13 @@ static void on_report(void *context, const struct neuvector_answer *answer)
     go_on(look);
 }
 
-static void on_change(struct look *look, const struct neuvector_answer *answer, const char *what)
+static void on_change(struct look *look, const struct neuvector_answer *answer, const char *what,
+                      const char *right)
 {
     if (answer->reason.len)
         note_trouble(look, answer->reason, answer->message);
     else if (answer->kind == WIRE_DENIED)
-        note_trouble(look, REASON(NEUVECTOR_PERMISSION_DENIED), denied_message(look, what));
+        note_trouble(look, REASON(NEUVECTOR_PERMISSION_DENIED), denied_message(look, what, right));
 }
 
 static void on_scan(void *context, const struct neuvector_answer *answer)
@@ -296,7 +299,7 @@ static void on_scan(void *context, const struct neuvector_answer *answer)
     struct look *look = context;
     struct str id = look->scans.items[look->requested++];
 
-    on_change(look, answer, "request scans");
+    on_change(look, answer, "request scans", "rt_scan (write)");
     if (look->reason.len)
         look->requested = look->scans.count;
     else
@@ -308,7 +311,7 @@ static void on_mode(void *context, const struct neuvector_answer *answer)
 {
     struct look *look = context;
 
-    on_change(look, answer, "change policy modes");
+    on_change(look, answer, "change policy modes", "rt_policy (write)");
     go_on(look);
 }
 
@@ -346,13 +349,19 @@ static void on_checks(void *context, const struct neuvector_answer *answer)
         note_checks_trouble(look, answer->reason, answer->message);
     else if (answer->kind == WIRE_DENIED)
         note_checks_trouble(look, REASON(NEUVECTOR_PERMISSION_DENIED),
-                            str_fmt(look->arena,
-                                    "NeuVector on cluster %.*s lets Herd's user or API key not "
-                                    "read compliance checks; give it a role with the permission "
-                                    "compliance, or disable spec.securityProfile.compliance",
-                                    STR_ARG(look->options.cluster_id)));
+                            denied_message(look, "read compliance checks",
+                                           "compliance (read), or disable "
+                                           "spec.securityProfile.compliance"));
     else if (answer->kind == WIRE_OK)
         take_checks(look, id, answer->json);
+    go_on(look);
+}
+
+static void on_admission(void *context)
+{
+    struct look *look = context;
+
+    look->rules_done = true;
     go_on(look);
 }
 
@@ -431,6 +440,17 @@ static void ask_for_checks(struct look *look)
                          LIMIT_COMPLIANCE_ANSWER, on_checks, look);
 }
 
+static void look_at_rules(struct look *look)
+{
+    look->admission = admission_look_begin(&(struct admission_look_options){
+        .client = look->options.client,
+        .cluster_id = look->options.cluster_id,
+        .wishes = look->options.wishes,
+        .done = on_admission,
+        .context = look,
+    });
+}
+
 static void go_on(struct look *look)
 {
     if (!look->summary_read) {
@@ -452,6 +472,8 @@ static void go_on(struct look *look)
             on_scan);
     else if (set_next_mode(look))
         return;
+    else if (!look->rules_done)
+        look_at_rules(look);
     else if (look->checked < look->checks.count)
         ask_for_checks(look);
     else
@@ -475,6 +497,7 @@ struct look *look_begin(const struct look_options *options)
     look->parts = WIRE_POLICY_MODE;
     look->reason = look->message = look->continue_ = STR("");
     look->checks_reason = look->checks_message = STR("");
+    look->rules_done = !options->wishes->count;
     go_on(look);
     return look;
 }
@@ -483,6 +506,7 @@ void look_free(struct look *look)
 {
     if (!look)
         return;
+    admission_look_free(look->admission);
     arena_free(look->arena);
     mem_free(look);
 }

@@ -5,7 +5,9 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "controller/backends/neuvector/look.h"
+#include "controller/backends/neuvector/admission_registry.h"
+#include "controller/backends/neuvector/credentials.h"
+#include "controller/backends/neuvector/seen.h"
 #include "kube/resource.h"
 #include "stack/model/reasons.h"
 
@@ -18,6 +20,7 @@ enum {
 struct neuvector {
     struct observer observer;
     const char *folder;
+    struct log *log;
     int64_t interval_ms;
     struct rng rng;
     struct dict *clusters; /* id -> struct scanned_cluster */
@@ -32,22 +35,6 @@ struct want {
     struct str text; /* the same, to be compared */
 };
 
-/* What was seen last. */
-struct seen {
-    struct arena *arena;
-    struct map *scans; /* namespace/name -> struct seen_release */
-    struct str reason, message;
-    struct str checks_reason, checks_message; /* the same of compliance checks alone */
-    bool looked;                              /* once, whatever came of it */
-    bool answers;
-    struct str text; /* all of it, to be compared */
-};
-
-struct seen_release {
-    uint32_t revision;
-    struct observed_scans scans;
-};
-
 struct scanned_cluster {
     struct neuvector *neuvector;
     struct connection *connection;
@@ -56,12 +43,15 @@ struct scanned_cluster {
     struct images *images;
     struct compliance *compliance;
     struct dict *wants; /* Stack -> struct want */
+    struct admission_registry *admission;
     struct loop_timer *timer;
     struct look *look;        /* NULL: none is under way */
     struct arena *looked_for; /* of this list: what the look is about */
     struct wanted_scan_list wanted;
-    bool again;    /* what is wanted changed since it began */
-    bool troubled; /* the last one did not read what it should */
+    struct admission_wishes wishes;
+    bool rules_changed; /* some admission rule, by the last look */
+    bool again;         /* what is wanted changed since it began */
+    bool troubled;      /* the last one did not read what it should */
     struct seen seen;
 };
 
@@ -150,6 +140,7 @@ static void gather_wanted(struct scanned_cluster *cluster)
 
     arena_reset(cluster->looked_for);
     cluster->wanted = wanted_scan_list_new(cluster->looked_for, 8);
+    cluster->wishes = admission_registry_wishes(cluster->admission, cluster->looked_for);
     for (size_t cursor = 0; dict_next(cluster->wants, &cursor, &key, &value);) {
         const struct want *want = value;
 
@@ -165,125 +156,11 @@ static void gather_wanted(struct scanned_cluster *cluster)
 
 /* --- what was seen --- */
 
-static struct observed_scans copy_scans(struct arena *arena, const struct observed_scans *scans)
+static void tell(void *context, struct str key)
 {
-    struct observed_scans copy = { .known = scans->known,
-                                   .settled = scans->settled,
-                                   .images = observed_images_new(arena, scans->images.count) };
+    const struct scanned_cluster *cluster = context;
 
-    for (uint32_t i = 0; i < scans->images.count; i++) {
-        struct observed_image image = scans->images.items[i];
-
-        image.digest = str_dup(arena, image.digest);
-        image.name = str_dup(arena, image.name);
-        image.failure = str_dup(arena, image.failure);
-        image.findings.worst = vulnerabilities_lend(arena, image.findings.worst);
-        image.failed_checks = checks_lend(arena, image.failed_checks);
-        observed_images_push(&copy.images, image);
-    }
-    return copy;
-}
-
-static void show_image(struct strbuf *out, const struct observed_image *image)
-{
-    const struct scan_findings *found = &image->findings;
-
-    strbuf_fmt(out, " %.*s %.*s %d %.*s", STR_ARG(image->digest), STR_ARG(image->name), image->scan,
-               STR_ARG(image->failure));
-    /* A list never changes: another one is at another place. */
-    strbuf_fmt(out, " %u %u %u %lld %d %p %p %d\n", found->critical, found->high, found->medium,
-               (long long)found->scanned_ms, found->report, (const void *)found->worst,
-               (const void *)image->failed_checks, image->checks_pending);
-}
-
-static struct str seen_text(const struct seen *seen)
-{
-    struct strbuf out = strbuf_new(seen->arena, 1024);
-
-    strbuf_fmt(&out, "%d %d %.*s %.*s %.*s %.*s\n", seen->looked, seen->answers,
-               STR_ARG(seen->reason), STR_ARG(seen->message), STR_ARG(seen->checks_reason),
-               STR_ARG(seen->checks_message));
-    for (uint32_t i = 0; i < map_count(seen->scans); i++) {
-        const struct seen_release *release = map_value(seen->scans, i);
-
-        strbuf_fmt(&out, "%.*s %u %d\n", STR_ARG(map_key(seen->scans, i)), release->revision,
-                   release->scans.settled);
-        for (uint32_t k = 0; k < release->scans.images.count; k++)
-            show_image(&out, &release->scans.images.items[k]);
-    }
-    return strbuf_str(&out);
-}
-
-static void put_seen(struct seen *seen, struct str release, uint32_t revision,
-                     const struct observed_scans *scans)
-{
-    struct seen_release *copy = arena_new(seen->arena, struct seen_release);
-
-    copy->revision = revision;
-    copy->scans = copy_scans(seen->arena, scans);
-    map_put(seen->scans, str_dup(seen->arena, release), copy);
-}
-
-/* What could not be read now is as it was, for what is still wanted. */
-static void keep_seen(struct seen *seen, const struct seen *before,
-                      const struct wanted_scan_list *wanted)
-{
-    for (uint32_t i = 0; before->scans && i < wanted->count; i++) {
-        const struct seen_release *known = map_get(before->scans, wanted->items[i].release);
-
-        if (known)
-            put_seen(seen, wanted->items[i].release, known->revision, &known->scans);
-    }
-}
-
-/* Its message has the words of others. */
-static bool is_told_by_others(struct str reason)
-{
-    return str_eq(reason, REASON(NEUVECTOR_UNREACHABLE)) ||
-           str_eq(reason, REASON(NEUVECTOR_UNEXPECTED_RESPONSE));
-}
-
-/* Words of others name a port or a time, which is another one at each look: while the trouble is
- * the same, so is the message, and no status is written. */
-static struct str message_of(struct str reason_before, struct str message_before, struct str reason,
-                             struct str message)
-{
-    return is_told_by_others(reason) && str_eq(reason_before, reason) ? message_before : message;
-}
-
-static void put_checks_trouble(struct seen *seen, const struct seen *before,
-                               const struct look_result *result)
-{
-    bool asked = result->checks_asked;
-
-    seen->checks_reason =
-        str_dup(seen->arena, asked ? result->checks_reason : before->checks_reason);
-    seen->checks_message =
-        str_dup(seen->arena, asked ? message_of(before->checks_reason, before->checks_message,
-                                                result->checks_reason, result->checks_message)
-                                   : before->checks_message);
-}
-
-static struct seen seen_of(const struct scanned_cluster *cluster, const struct look_result *result)
-{
-    struct arena *arena = arena_create(0);
-    const struct seen *before = &cluster->seen;
-    struct seen seen = { .arena = arena,
-                         .scans = map_new(arena, cluster->wanted.count),
-                         .reason = str_dup(arena, result->reason),
-                         .message = str_dup(arena, message_of(before->reason, before->message,
-                                                              result->reason, result->message)),
-                         .looked = true,
-                         .answers = result->complete };
-
-    put_checks_trouble(&seen, before, result);
-    if (!result->complete)
-        keep_seen(&seen, before, &cluster->wanted);
-    for (uint32_t i = 0; result->complete && i < cluster->wanted.count; i++)
-        put_seen(&seen, cluster->wanted.items[i].release, cluster->wanted.items[i].revision,
-                 &result->scans[i]);
-    seen.text = seen_text(&seen);
-    return seen;
+    cluster->events->stack_changed(cluster->events->context, key);
 }
 
 static void tell_all(struct scanned_cluster *cluster)
@@ -292,13 +169,30 @@ static void tell_all(struct scanned_cluster *cluster)
     void *value;
 
     for (size_t cursor = 0; dict_next(cluster->wants, &cursor, &key, &value);)
-        cluster->events->stack_changed(cluster->events->context, key);
+        tell(cluster, key);
+    admission_registry_each_leaving(cluster->admission, tell, cluster);
+}
+
+/* Once for each trouble, however many looks it lasts. */
+static void log_trouble(const struct scanned_cluster *cluster, const struct seen *now)
+{
+    struct log *log = cluster->neuvector->log;
+    struct str id = connection_id(cluster->connection);
+
+    if (str_eq(now->reason, cluster->seen.reason))
+        return;
+    if (now->reason.len)
+        log_warn(log, "scans of a cluster are not known; Herd asks again", LOG_STR("cluster", id),
+                 LOG_STR("reason", now->reason), LOG_STR("message", now->message));
+    else
+        log_info(log, "scans of a cluster are known again", LOG_STR("cluster", id));
 }
 
 static void replace_seen(struct scanned_cluster *cluster, struct seen seen)
 {
     bool changed = !str_eq(seen.text, cluster->seen.text);
 
+    log_trouble(cluster, &seen);
     arena_free(cluster->seen.arena);
     cluster->seen = seen;
     if (changed)
@@ -318,7 +212,7 @@ static int64_t spread(struct neuvector *neuvector, int64_t wait_ms)
 static bool is_flicker(const struct scanned_cluster *cluster, const struct look_result *result)
 {
     return !result->complete && !cluster->troubled && cluster->seen.answers &&
-           is_told_by_others(result->reason);
+           seen_is_told_by_others(result->reason);
 }
 
 static int64_t wait_after(struct scanned_cluster *cluster, const struct look_result *result)
@@ -332,14 +226,34 @@ static int64_t wait_after(struct scanned_cluster *cluster, const struct look_res
     return spread(cluster->neuvector, wait_ms);
 }
 
+/* Where NeuVector is not, or gives Herd nothing, no rule of Herd's is, or can be deleted. */
+static void settle_rules(struct scanned_cluster *cluster, const struct look_result *result)
+{
+    static const enum reason without[] = { REASON_NEUVECTOR_NOT_FOUND,
+                                           REASON_NEUVECTOR_CREDENTIALS_MISSING };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    bool changed = result->rules && result->rules->changed;
+    bool none = false;
+
+    for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+        none = none || str_eq(result->reason, reason_rows[without[i]].name);
+    if (none || (result->rules && result->rules->compared))
+        admission_registry_settle(cluster->admission, &cluster->wishes,
+                                  none ? set_new(arena, 0) : result->rules->marked, tell, cluster);
+    /* Whether what was deleted is gone is seen in the next list: soon, but never in a circle. */
+    cluster->again = cluster->again || (changed && !cluster->rules_changed);
+    cluster->rules_changed = changed;
+}
+
 static void on_looked(void *context, const struct look_result *result)
 {
     struct scanned_cluster *cluster = context;
 
     loop_timer_set(cluster->timer, wait_after(cluster, result));
     if (!is_flicker(cluster, result))
-        replace_seen(cluster, seen_of(cluster, result));
+        replace_seen(cluster, seen_of(&cluster->seen, &cluster->wanted, result));
     cluster->troubled = !result->complete;
+    settle_rules(cluster, result);
     look_free(cluster->look);
     cluster->look = NULL;
     if (cluster->again)
@@ -353,7 +267,7 @@ static void look_now(void *context)
     struct scanned_cluster *cluster = context;
 
     gather_wanted(cluster);
-    if (!cluster->wanted.count) {
+    if (!cluster->wanted.count && !cluster->wishes.count) {
         neuvector_client_rest(cluster->client);
         return;
     }
@@ -363,6 +277,7 @@ static void look_now(void *context)
         .compliance = cluster->compliance,
         .cluster_id = connection_id(cluster->connection),
         .wanted = &cluster->wanted,
+        .wishes = &cluster->wishes,
         .now_ms = loop_now_ms(connection_loop(cluster->connection)),
         .interval_ms = cluster->neuvector->interval_ms,
         .checks_troubled = cluster->seen.checks_reason.len > 0,
@@ -386,6 +301,7 @@ static void open_cluster(void *context, struct connection *connection,
     cluster->images = images_create();
     cluster->compliance = compliance_create();
     cluster->wants = dict_create();
+    cluster->admission = admission_registry_create();
     cluster->timer = loop_timer_create(connection_loop(connection), look_now, cluster);
     cluster->looked_for = arena_create(0);
     dict_set(neuvector->clusters, connection_id(connection), cluster);
@@ -402,6 +318,7 @@ static void cluster_free(struct scanned_cluster *cluster)
     for (size_t cursor = 0; dict_next(cluster->wants, &cursor, &key, &want);)
         want_free(want);
     dict_free(cluster->wants);
+    admission_registry_free(cluster->admission);
     images_free(cluster->images);
     compliance_free(cluster->compliance);
     arena_free(cluster->seen.arena);
@@ -439,8 +356,26 @@ static void fill_in(struct scanned_cluster *cluster, struct arena *arena, struct
             map_get(seen->scans, kube_key(arena, release->namespace_, release->name));
 
         if (known && known->revision == release->revision && is_wanted(release, uid))
-            release->scans = copy_scans(arena, &known->scans);
+            release->scans = seen_copy_scans(arena, &known->scans);
     }
+}
+
+/* Of a Stack that is about to leave the cluster: what must be gone before. */
+static void fill_in_rules(const struct scanned_cluster *cluster, struct arena *arena,
+                          struct str key, struct observed_cluster *to)
+{
+    const struct seen *seen = &cluster->seen;
+    bool tells = seen->looked && !seen->answers;
+
+    if (admission_registry_wants(cluster->admission, key) && seen->looked) {
+        to->rules_reason = str_dup(arena, seen->rules_reason);
+        to->rules_message = str_dup(arena, seen->rules_message);
+    }
+    if (admission_registry_leaves(cluster->admission, key))
+        to->rules_left =
+            str_fmt(arena, "deleting the admission rules of NeuVector on cluster %.*s%s%.*s",
+                    STR_ARG(to->id), tells || seen->rules_reason.len ? ": " : "",
+                    STR_ARG(tells ? seen->message : seen->rules_message));
 }
 
 static void observe(void *context, struct str cluster_id, struct arena *arena, struct str key,
@@ -452,6 +387,9 @@ static void observe(void *context, struct str cluster_id, struct arena *arena, s
     (void)now_ms;
     if (!cluster)
         return;
+    if (admission_registry_renew(cluster->admission, key, stack, ret_cluster))
+        look_soon(cluster);
+    fill_in_rules(cluster, arena, key, ret_cluster);
     if (stack->spec.security != TOGGLE_ENABLED || stack->meta.deletion_timestamp.len) {
         drop_want(cluster, key);
         return;
@@ -466,8 +404,10 @@ static void forget(void *context, struct str key)
     struct str id;
     void *cluster;
 
-    for (size_t cursor = 0; dict_next(neuvector->clusters, &cursor, &id, &cluster);)
+    for (size_t cursor = 0; dict_next(neuvector->clusters, &cursor, &id, &cluster);) {
         drop_want(cluster, key);
+        admission_registry_forget(((struct scanned_cluster *)cluster)->admission, key);
+    }
 }
 
 static void rest(void *context)
@@ -494,10 +434,13 @@ static bool is_busy(const void *context)
     return neuvector_calls_end_sessions(&neuvector->calls);
 }
 
-struct neuvector *neuvector_create(const char *folder, int64_t interval_ms, uint64_t seed)
+struct neuvector *neuvector_create(const struct neuvector_options *options)
 {
     struct neuvector *neuvector = mem_new(struct neuvector);
+    struct error err = { .code = ERROR_NONE };
 
+    if (credentials_check(options->folder, &err) < 0)
+        log_warn(options->log, "credentials for NeuVector not read", LOG_Z("error", err.text));
     neuvector->observer = (struct observer){
         .open = open_cluster,
         .close = close_cluster,
@@ -507,9 +450,10 @@ struct neuvector *neuvector_create(const char *folder, int64_t interval_ms, uint
         .is_busy = is_busy,
         .context = neuvector,
     };
-    neuvector->folder = folder;
-    neuvector->interval_ms = interval_ms;
-    neuvector->rng = rng_from_seed(seed ^ 0x6e76);
+    neuvector->folder = options->folder;
+    neuvector->log = options->log;
+    neuvector->interval_ms = options->interval_ms;
+    neuvector->rng = rng_from_seed(options->seed ^ 0x6e76);
     neuvector->clusters = dict_create();
     return neuvector;
 }

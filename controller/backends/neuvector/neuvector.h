@@ -7,11 +7,19 @@
 #define HERD_CONTROLLER_BACKENDS_NEUVECTOR_NEUVECTOR_H
 
 #include "controller/backends/observer.h"
+#include "io/log.h"
 
 struct neuvector;
 
-/* `folder` of credentials (credentials.h), "" = none; borrowed. */
-struct neuvector *neuvector_create(const char *folder, int64_t interval_ms, uint64_t seed);
+/* All is borrowed. */
+struct neuvector_options {
+    const char *folder; /* of credentials (credentials.h); "" = none */
+    int64_t interval_ms;
+    uint64_t seed;
+    struct log *log; /* a line when a cluster's trouble begins, changes and ends */
+};
+
+struct neuvector *neuvector_create(const struct neuvector_options *options);
 /* After the connections. */
 void neuvector_free(struct neuvector *neuvector);
 AUTO_DEFINE(neuvector_free, struct neuvector *)

@@ -42,6 +42,12 @@ static enum wire_answer of_kubernetes(int http_status, struct str message)
     return http_status == 503 ? WIRE_NOT_READY : WIRE_ELSEWHERE;
 }
 
+/* Rancher's own proxy, which stands before the API server's: whatever words it has for 403. */
+static enum wire_answer of_rancher(int http_status)
+{
+    return http_status == 403 ? WIRE_PROXY_FORBIDDEN : WIRE_ELSEWHERE;
+}
+
 static enum wire_answer of_neuvector(int http_status, int64_t code)
 {
     static const struct {
@@ -74,14 +80,23 @@ enum wire_answer wire_answer_of(struct arena *arena, int http_status, struct str
     if (http_status >= 200 && http_status < 300)
         return WIRE_OK;
     if (wire_read(arena, body, &root, &ignored) < 0)
-        return WIRE_ELSEWHERE;
+        return of_rancher(http_status);
     *ret_message = str_shown(arena, json_str(json_get(root, STR("message"))), SHOWN_MAX);
     if (str_eq(json_str(json_get(root, STR("kind"))), STR("Status")))
         return of_kubernetes(http_status, *ret_message);
     if (json_is(json_get(root, STR("error")), JSON_STRING) &&
         json_int64(json_get(root, STR("code")), &code))
         return of_neuvector(http_status, code);
-    return WIRE_ELSEWHERE;
+    return of_rancher(http_status);
+}
+
+struct str wire_denied_message(struct arena *arena, struct str cluster_id, const char *what,
+                               const char *right)
+{
+    return str_fmt(arena,
+                   "NeuVector on cluster %.*s does not let Herd's user or API key %s; give it a "
+                   "role with the permission %s",
+                   STR_ARG(cluster_id), what, right);
 }
 
 /* --- where it is --- */

@@ -14,7 +14,7 @@ enum wire_answer {
     WIRE_OK,
     WIRE_NO_SERVICE,      /* the API server: no such Service, port or pod */
     WIRE_NOT_READY,       /* the API server: nothing behind it answers */
-    WIRE_PROXY_FORBIDDEN, /* the API server: the user may not */
+    WIRE_PROXY_FORBIDDEN, /* the API server, or Rancher: the user may not */
     WIRE_UNAUTHORIZED,    /* NeuVector: these credentials, or this session, are not accepted */
     WIRE_PASSWORD,        /* NeuVector: the password must be changed */
     WIRE_DENIED,          /* NeuVector: the role may not */
@@ -27,6 +27,9 @@ enum wire_answer {
 /* `ret_message`: the words of who answered; "" if there are none. */
 enum wire_answer wire_answer_of(struct arena *arena, int http_status, struct str body,
                                 struct str *ret_message);
+/* For people: the role may not do `what`; `right` is NeuVector's name of the permission. */
+struct str wire_denied_message(struct arena *arena, struct str cluster_id, const char *what,
+                               const char *right);
 /* A body that is to be JSON; its bounds are those of a large namespace. */
 int wire_read(struct arena *arena, struct str body, struct json *ret_json, struct error *err);
 

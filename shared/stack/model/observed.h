@@ -257,6 +257,9 @@ struct observed_cluster {
     struct str scan_message;  /* the same in words, with the cluster */
     struct str checks_reason; /* the same two of compliance checks alone */
     struct str checks_message;
+    struct str rules_reason; /* the same two of admission rules, if the Stack wants some */
+    struct str rules_message;
+    struct str rules_left; /* the Stack wants none there any more, and some may be; "" = none is */
     struct observed_releases releases;
     struct observed_operations operations;
     struct observed_repos repos;

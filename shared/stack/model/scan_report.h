@@ -44,6 +44,7 @@ struct scan_summary {
     uint32_t images, scanned;
     int64_t critical, high, medium; /* -1 = nothing was scanned */
     int64_t failed_checks;          /* -1 = those of no image are known */
+    uint32_t unknown;               /* releases whose scans are not known */
     uint32_t images_omitted;
     int64_t findings_omitted, checks_omitted;
 };

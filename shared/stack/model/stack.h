@@ -55,6 +55,12 @@ enum policy_mode {
     POLICY_MODE_MONITOR,
     POLICY_MODE_PROTECT
 };
+enum admission_mode {
+    ADMISSION_MODE_UNSET, /* of a Stack that is older than the field: as disabled */
+    ADMISSION_MODE_DISABLED,
+    ADMISSION_MODE_MONITOR,
+    ADMISSION_MODE_PROTECT
+};
 enum drift_mode { DRIFT_UNSET, DRIFT_DETECT, DRIFT_CORRECT, DRIFT_IGNORE };
 enum on_failure { ON_FAILURE_UNSET, ON_FAILURE_RETRY, ON_FAILURE_STOP };
 enum approval { APPROVAL_UNSET, APPROVAL_AUTOMATIC, APPROVAL_MANUAL };
@@ -139,6 +145,7 @@ struct security_profile {
     enum policy_mode policy_mode;
     struct thresholds thresholds;
     enum toggle compliance;
+    enum admission_mode admission;
 };
 
 /* A dashboard that Herd has; 0 = it has none of that uid. */

@@ -48,7 +48,7 @@ enum scan_progress {
 
 /* Counts are over all images of the Stack, each once; below 0 = not known. */
 struct security_status {
-    bool scanner_answers; /* on every cluster that is read */
+    enum condition_status scanner_answers; /* on every target cluster that is read */
     enum scan_progress progress;
     int64_t vulnerabilities; /* critical, high and medium ones */
     int64_t critical;

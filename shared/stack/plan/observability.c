@@ -353,7 +353,7 @@ static struct observability_verdict verdict_of(const struct survey *s)
         return verdict(CONDITION_UNKNOWN, s->silent_reason, s->silent);
     if (s->pending)
         return verdict(CONDITION_UNKNOWN, REASON(METRICS_PENDING),
-                       STR("a release runs since a moment ago, and its metrics are not collected "
+                       STR("a release has just started, and its metrics are not collected "
                            "yet"));
     if (s->traces_unread)
         return unknown(s->arena, REASON(MONITORING_UNREADABLE), s->traces_unread,

@@ -219,12 +219,30 @@ static void count_unseen(struct planner *p, struct plan *plan)
 }
 
 /* Whether a Stack that is being deleted is to stay for now. */
+/* Nobody else knows whose they are. */
+static bool awaits_rules(const struct planner *p, struct str *ret_message)
+{
+    for (uint32_t i = 0; i < p->observed->clusters.count; i++) {
+        const struct cluster_part *c = &p->clusters[i];
+
+        if (c->left_out || !c->observed->rules_left.len)
+            continue;
+        *ret_message = c->observed->rules_left;
+        return true;
+    }
+    return false;
+}
+
 static bool holds_something(struct planner *p, struct plan *plan)
 {
     if (wait_for_cluster(p, plan) || plan->unwanted)
         return true;
     if (plan_awaits_repos(p, &plan->message)) {
         plan->reason = REASON(REMOVING_REPO);
+        return true;
+    }
+    if (awaits_rules(p, &plan->message)) {
+        plan->reason = REASON(REMOVING_ADMISSION_RULES);
         return true;
     }
     if (!plan->held.count)
@@ -346,6 +364,8 @@ static void finish(struct planner *p, struct plan *plan)
         tell_hold(p, plan);
     }
     heed_missing(p, plan);
+    plan->help_reason = p->help_reason;
+    plan->help_message = p->help_message;
     if (p->wake_at != INT64_MAX)
         plan->wake_after_ms =
             p->wake_at > p->observed->now_ms ? p->wake_at - p->observed->now_ms : 1;

@@ -79,14 +79,16 @@ struct plan {
     bool stalled;       /* it holds, and will not go on without somebody's help */
     int64_t reason_since_ms; /* wall: since when `reason` is what it is */
     bool missing_long;       /* values have been missing for LIMIT_MISSING_TIME */
-    uint32_t wanted;         /* releases that are to be, */
-    uint32_t missing;        /* of them those on clusters that Rancher does not know */
-    uint32_t deployed;       /* and those of them that are */
-    uint32_t running;        /* of the wanted ones: some revision of ours runs */
-    uint32_t unwanted;       /* releases that are to go */
-    uint32_t drifted;        /* deployed, but changed by somebody else */
-    bool started;            /* something was asked for, or is there */
-    bool torn_down;          /* deleting, and nothing is left */
+    struct str help_reason; /* why the rollout needs somebody; "" = a release says it, or nothing */
+    struct str help_message;
+    uint32_t wanted;   /* releases that are to be, */
+    uint32_t missing;  /* of them those on clusters that Rancher does not know */
+    uint32_t deployed; /* and those of them that are */
+    uint32_t running;  /* of the wanted ones: some revision of ours runs */
+    uint32_t unwanted; /* releases that are to go */
+    uint32_t drifted;  /* deployed, but changed by somebody else */
+    bool started;      /* something was asked for, or is there */
+    bool torn_down;    /* deleting, and nothing is left */
 };
 
 struct plan stack_plan(struct arena *arena, const struct stack *stack,

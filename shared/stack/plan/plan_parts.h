@@ -119,11 +119,13 @@ struct planner {
     struct removal_state removal;
     struct str unconfirmed;     /* why what has no successor is not removed; "" = it is */
     struct str rollout_trouble; /* why clusters that are well wait for help; "" = they do not */
-    int64_t tide_wake;          /* wall: the pause that later waves wait for ends; 0 = none */
-    int64_t wake_at;            /* wall; INT64_MAX = never */
-    uint32_t under_way;         /* requests */
-    uint32_t remembered;        /* releases that the status must remember */
-    uint32_t marks;             /* asked for by this plan */
+    struct str help_reason;     /* as in the plan */
+    struct str help_message;
+    int64_t tide_wake;   /* wall: the pause that later waves wait for ends; 0 = none */
+    int64_t wake_at;     /* wall; INT64_MAX = never */
+    uint32_t under_way;  /* requests */
+    uint32_t remembered; /* releases that the status must remember */
+    uint32_t marks;      /* asked for by this plan */
 };
 
 /* plan_slots.c */
@@ -208,6 +210,8 @@ void plan_rollout_mark(struct planner *p);
 /* plan_scans.c */
 /* What the scans of the wave say that later waves wait for; RANK_NONE: they wait for nothing. */
 struct release_verdict plan_wave_scans(struct planner *p, uint32_t wave);
+/* Whether scans that are missing for this reason stay so until somebody does something. */
+bool plan_scans_need_help(struct str reason);
 
 /* plan_release.c, plan_teardown.c */
 void plan_release(struct planner *p, struct slot *s);

@@ -163,6 +163,7 @@ struct tide {
     struct str reason;
     struct str message;
     struct str trouble; /* what of that does not end by itself; "" = nothing */
+    struct str help;    /* the reason, if no release of the Stack has it */
 };
 
 struct tally {
@@ -340,6 +341,8 @@ static bool awaits_scans(struct planner *p, uint32_t wave, const struct wave_sta
             "waiting for the scans of wave %.*s: %.*s; to go on without them, set the wave's scans "
             "to Ignored",
             STR_ARG(state->name), STR_ARG(scans.message));
+        if (plan_scans_need_help(scans.reason))
+            ret_tide->help = scans.reason;
     }
     return true;
 }
@@ -455,6 +458,8 @@ static void gate(struct planner *p, struct cluster_part *c, const struct tide *t
     } else if (standing->wave >= tide->closed_from) {
         block(c, tide->reason, tide->message);
         tell_trouble(p, tide->trouble);
+        p->help_reason = tide->help;
+        p->help_message = tide->message;
         if (p->tide_wake)
             plan_wake(p, p->tide_wake); /* a pause that nobody waits for wakes nobody */
     } else if (concurrent > 0 && crowd->at_work - has_place >= concurrent) {

@@ -7,14 +7,15 @@
 static struct release_verdict pending(struct planner *p, const struct slot *s)
 {
     const struct observed_cluster *cluster = plan_cluster(p, s);
-    struct release_verdict verdict = { SCAN_UNKNOWN, true, RANK_PENDING, REASON(SCAN_PENDING),
-                                       cluster->scan_message };
 
-    if (!cluster->scan_reason.len)
-        verdict.message = str_fmt(
-            p->arena, "NeuVector has not been asked about %.*s on %.*s since it was deployed",
-            STR_ARG(s->now.chart_name), STR_ARG(cluster->id));
-    return verdict;
+    if (cluster->scan_reason.len)
+        return (struct release_verdict){ SCAN_UNKNOWN, true, RANK_PENDING, cluster->scan_reason,
+                                         cluster->scan_message };
+    return (struct release_verdict){
+        SCAN_UNKNOWN, true, RANK_PENDING, REASON(SCAN_PENDING),
+        str_fmt(p->arena, "NeuVector has not been asked about %.*s on %.*s since it was deployed",
+                STR_ARG(s->now.chart_name), STR_ARG(cluster->id))
+    };
 }
 
 static struct release_verdict verdict_of(struct planner *p, const struct slot *s)
@@ -23,6 +24,21 @@ static struct release_verdict verdict_of(struct planner *p, const struct slot *s
         return pending(p, s);
     return scan_verdict_of(p->arena, &p->stack->spec.security_profile.thresholds, &s->now,
                            plan_cluster(p, s), s->app);
+}
+
+bool plan_scans_need_help(struct str reason)
+{
+    static const enum reason lasting[] = {
+        REASON_NEUVECTOR_NOT_FOUND,           REASON_NEUVECTOR_PROXY_FORBIDDEN,
+        REASON_NEUVECTOR_CREDENTIALS_MISSING, REASON_NEUVECTOR_CREDENTIALS_REJECTED,
+        REASON_NEUVECTOR_PERMISSION_DENIED,   REASON_NEUVECTOR_PASSWORD_CHANGE_REQUIRED,
+        REASON_NEUVECTOR_NO_SCANNER,
+    };
+
+    for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++)
+        if (str_eq(reason, reason_rows[lasting[i]].name))
+            return true;
+    return false;
 }
 
 /* The worst of one cluster's releases. */

@@ -38,6 +38,7 @@ struct listable {
     struct entries entries;
     struct candidates findings;
     struct failed_checks checks;
+    uint32_t unknown; /* releases whose scans are */
 };
 
 struct budget {
@@ -355,6 +356,7 @@ static struct scan_report report_of(struct arena *arena, struct listable *all,
     for (uint32_t i = 0; i < budget->images; i++)
         scan_images_push(&report.images, image_of(arena, &entries->items[i]));
     report.summary = summary_of(entries, budget->images);
+    report.summary.unknown = all->unknown;
     return report;
 }
 
@@ -391,21 +393,30 @@ static bool awaits_reports(struct map *images)
     return false;
 }
 
-/* Verdicts are written into the releases, and these are not ours. */
-static struct security security_now(struct arena *arena, const struct stack *stack,
-                                    const struct observed *observed, const struct plan *plan)
+/* Verdicts are written into the releases, and the plan's are not ours. */
+static struct release_states copy_releases(struct arena *arena, const struct plan *plan)
 {
     struct release_states copy = release_states_new(arena, plan->releases.count);
 
     for (uint32_t i = 0; i < plan->releases.count; i++)
         release_states_push(&copy, plan->releases.items[i]);
-    return security_of(arena, stack, observed, &copy);
+    return copy;
+}
+
+static uint32_t count_unknown(const struct release_states *releases)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < releases->count; i++)
+        count += releases->items[i].security_scan == SCAN_UNKNOWN;
+    return count;
 }
 
 enum scan_listing scan_listing_of(struct arena *arena, const struct stack *stack,
                                   const struct observed *observed, const struct plan *plan,
                                   struct scan_report *ret_report)
 {
+    struct release_states releases;
     struct security security;
     struct listable all;
 
@@ -415,7 +426,8 @@ enum scan_listing scan_listing_of(struct arena *arena, const struct stack *stack
         return SCAN_LISTING_REMOVE;
     if (plan->kept)
         return SCAN_LISTING_STANDS;
-    security = security_now(arena, stack, observed, plan);
+    releases = copy_releases(arena, plan);
+    security = security_of(arena, stack, observed, &releases);
     if (security.numbers_stand || security.checks_pending || awaits_reports(security.images))
         return SCAN_LISTING_STANDS;
     /* A report without images would read as if they were clean. */
@@ -425,6 +437,7 @@ enum scan_listing scan_listing_of(struct arena *arena, const struct stack *stack
     add_places(arena, stack, observed, &all.entries);
     all.findings = candidates_of(arena, &all.entries);
     all.checks = checks_of(arena, &all.entries);
+    all.unknown = count_unknown(&releases);
     *ret_report = report_that_fits(arena, &all);
     return SCAN_LISTING_WRITE;
 }

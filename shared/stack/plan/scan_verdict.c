@@ -11,6 +11,7 @@ enum { SHOWN_NAME_MAX = 200 };
 
 struct evaluation {
     struct arena *arena;
+    const struct observed_cluster *cluster; /* which is read */
     const struct thresholds *thresholds;
     struct str who; /* "chart on cluster" */
     struct release_verdict result;
@@ -143,6 +144,9 @@ static void evaluate_coverage(struct evaluation *e, const struct observed_images
             str_fmt(e->arena, "%.*s: NeuVector does not know the container of image %.*s",
                     STR_ARG(e->who),
                     STR_ARG(str_shown(e->arena, uncovered->name, SHOWN_NAME_MAX))));
+    else if (queued && e->cluster->scan_reason.len)
+        /* Nobody may scan it, or nobody says so: the cluster's trouble is the reason. */
+        say(e, SCAN_UNKNOWN, RANK_SCANNING, e->cluster->scan_reason, e->cluster->scan_message);
     else if (queued)
         say(e, SCAN_SCANNING, RANK_SCANNING, REASON(SCAN_RUNNING),
             str_fmt(e->arena, "%.*s: image %.*s is being scanned", STR_ARG(e->who),
@@ -189,6 +193,7 @@ struct release_verdict scan_verdict_of(struct arena *arena, const struct thresho
 {
     struct evaluation e = {
         .arena = arena,
+        .cluster = cluster,
         .thresholds = thresholds,
         .who =
             str_fmt(arena, "%.*s on %.*s", STR_ARG(state->chart_name), STR_ARG(state->cluster_id)),

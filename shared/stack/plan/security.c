@@ -15,6 +15,7 @@ struct evaluation {
     bool unchecked;      /* of some image that is not known, */
     bool checks_pending; /* because nobody has asked yet */
     struct str checks_reason, checks_message; /* why the checks of a cluster cannot be read */
+    struct str rules_reason, rules_message;   /* why admission rules are not as wanted there */
     struct map *clusters;                     /* id -> const struct observed_cluster */
     struct map *releases; /* "cluster\nnamespace/name" -> const struct observed_release */
     bool incomplete;      /* of some release it is not known what runs, or what is in it */
@@ -98,7 +99,8 @@ static void count_images(struct evaluation *e, const struct observed_images *ima
     }
 }
 
-/* What exceeds a threshold is said where the scanner answers: else it may be so no more. */
+/* What exceeds a threshold is said where the scanner answers: else it may be so no more. What goes
+ * on where the Stack leaves is no trouble of the Stack; what runs there still counts. */
 static enum scan_verdict evaluate_release(struct evaluation *e, const struct release_state *s)
 {
     const struct observed_cluster *cluster = map_get(e->clusters, s->cluster_id);
@@ -107,13 +109,16 @@ static enum scan_verdict evaluate_release(struct evaluation *e, const struct rel
     const struct release_verdict found =
         scan_verdict_of(e->arena, &e->stack->spec.security_profile.thresholds, s, cluster, release);
 
-    e->incomplete = e->incomplete || found.incomplete;
+    bool leaves = cluster && !cluster->targeted;
+
+    e->incomplete = e->incomplete || (found.incomplete && !leaves);
     if (cluster && cluster->state == CLUSTER_READ && release) {
-        e->starting = e->starting || (scan_is_pending(release) && cluster->scans_starting);
+        e->starting =
+            e->starting || (scan_is_pending(release) && cluster->scans_starting && !leaves);
         if (release->scans.known)
             count_images(e, &release->scans.images);
     }
-    if (found.rank != RANK_EXCEEDED || !cluster->scan_reason.len)
+    if (!leaves && (found.rank != RANK_EXCEEDED || !cluster->scan_reason.len))
         say(e, found.rank, found.reason, found.message);
     return found.verdict;
 }
@@ -129,9 +134,15 @@ static struct str unseen_reason(const struct observed_cluster *cluster)
 
 static void evaluate_cluster(struct evaluation *e, const struct observed_cluster *cluster)
 {
+    if (!cluster->targeted)
+        return;
     if (cluster->state == CLUSTER_READ && cluster->checks_reason.len && !e->checks_reason.len) {
         e->checks_reason = cluster->checks_reason;
         e->checks_message = cluster->checks_message;
+    }
+    if (cluster->state == CLUSTER_READ && cluster->rules_reason.len && !e->rules_reason.len) {
+        e->rules_reason = cluster->rules_reason;
+        e->rules_message = cluster->rules_message;
     }
     if (cluster->state == CLUSTER_READ && cluster->scan_reason.len)
         say(e, RANK_TROUBLE, cluster->scan_reason, cluster->scan_message);
@@ -141,21 +152,23 @@ static void evaluate_cluster(struct evaluation *e, const struct observed_cluster
                     STR_ARG(cluster->id)));
 }
 
-static bool every_scanner_answers(const struct evaluation *e)
+/* One that does not answer may be there all the same. */
+static enum condition_status every_scanner_answers(const struct evaluation *e)
 {
     const struct observed_clusters *clusters = &e->observed->clusters;
-    uint32_t read = 0;
+    uint32_t read = 0, answers = 0;
 
     for (uint32_t i = 0; i < clusters->count; i++) {
         const struct observed_cluster *cluster = &clusters->items[i];
 
         if (!cluster->targeted || cluster->state != CLUSTER_READ)
             continue;
-        if (!cluster->scanner_answers)
-            return false;
+        if (str_eq(cluster->scan_reason, REASON(NEUVECTOR_NOT_FOUND)))
+            return CONDITION_FALSE;
         read++;
+        answers += cluster->scanner_answers;
     }
-    return read > 0;
+    return read && answers == read ? CONDITION_TRUE : CONDITION_UNKNOWN;
 }
 
 static struct security_status sum_up(const struct evaluation *e)
@@ -250,16 +263,20 @@ static enum condition_status holds(enum scan_progress progress)
                                        : CONDITION_UNKNOWN;
 }
 
-/* No verdict depends on compliance checks: that they cannot be read is told only here. */
+/* No verdict depends on compliance checks and admission rules: what is wrong with them is told
+ * only here. What somebody relies on to reject pods goes first. */
 static void conclude_passed(const struct evaluation *e, struct security *security)
 {
-    security->reason = REASON(NEUVECTOR_SCAN_COMPLETED);
-    security->message = STR("every image was scanned, and none exceeds a threshold");
-    if (!wants_checks(e) || !e->checks_reason.len)
-        return;
-    security->reason = e->checks_reason;
-    security->message = str_fmt(e->arena, "%.*s; compliance checks are not known: %.*s",
-                                STR_ARG(security->message), STR_ARG(e->checks_message));
+    bool unchecked = wants_checks(e) && e->checks_reason.len;
+
+    security->reason = e->rules_reason.len ? e->rules_reason
+                       : unchecked         ? e->checks_reason
+                                           : REASON(NEUVECTOR_SCAN_COMPLETED);
+    security->message =
+        str_fmt(e->arena, "every image was scanned, and none exceeds a threshold%s%.*s%s%.*s",
+                e->rules_reason.len ? "; admission rules are not in effect: " : "",
+                STR_ARG(e->rules_message), unchecked ? "; compliance checks are not known: " : "",
+                STR_ARG(unchecked ? e->checks_message : STR("")));
 }
 
 static void conclude(struct evaluation *e, struct security *security)
@@ -317,6 +334,8 @@ struct security security_of(struct arena *arena, const struct stack *stack,
         .checks = map_new(arena, 16),
         .checks_reason = STR(""),
         .checks_message = STR(""),
+        .rules_reason = STR(""),
+        .rules_message = STR(""),
         .clusters = map_new(arena, observed->clusters.count),
         .releases = map_new(arena, releases->count),
         .rank = RANK_NONE,

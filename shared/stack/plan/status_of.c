@@ -161,6 +161,8 @@ static void look_for_failures(struct view *v)
     }
     v->failed = v->failed || (failing && blocked);
     look_for_help(v);
+    if (plan->help_reason.len)
+        stall(v, plan->help_reason, plan->help_message);
 }
 
 /* Put a condition; its time of transition is that of the status before, if it said the same. */

@@ -324,6 +324,7 @@ func validateProfiles(spec *stackv1.StackSpec, at *field.Path) (faults field.Err
 		here := at.Child("securityProfile")
 		faults = append(faults, word(profile.PolicyMode, here.Child("policyMode"), "Discover", "Monitor", "Protect")...)
 		faults = append(faults, word(profile.Compliance, here.Child("compliance"), enabled, disabled)...)
+		faults = append(faults, word(profile.Admission, here.Child("admission"), "Disabled", "Monitor", "Protect")...)
 		if profile.Thresholds != nil {
 			faults = append(faults, bounded(profile.Thresholds.Critical, -1, 1000000, here.Child("thresholds", "critical"))...)
 			faults = append(faults, bounded(profile.Thresholds.High, -1, 1000000, here.Child("thresholds", "high"))...)

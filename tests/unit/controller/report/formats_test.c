@@ -59,6 +59,93 @@ static void json_is_what_the_object_says(void **state)
     rows_expect("an unknown format", !format_find(STR("xml")), "is none");
 }
 
+#define PARTIAL(unknown, scanned, omitted)                                                                 \
+    "{\"report\":{\"summary\":{\"images\":3,\"scannedImages\":" scanned ",\"unknownReleases\":" unknown    \
+    ",\"omittedFindings\":" omitted "},\"images\":[" IMAGE("web:1", "sha256:aa", "1") "]}}"
+
+static void what_the_report_does_not_know_is_said(void **state)
+{
+    static const struct {
+        const char *row, *object, *says; /* the first notification, or NULL */
+        uint32_t notifications;
+    } rows[] = {
+        { "all is known", PARTIAL("0", "3", "0"), NULL, 0 },
+        { "the scans of a release are not", PARTIAL("1", "3", "0"),
+          "The scans of 1 release of the Stack are not known, so this report does not cover it", 1 },
+        { "of several", PARTIAL("2", "3", "0"),
+          "The scans of 2 releases of the Stack are not known, so this report does not cover them", 1 },
+        { "nor is what is in an image", PARTIAL("1", "2", "0"), "The scans of 1 release", 2 },
+        { "images alone", PARTIAL("0", "1", "0"), "2 of 3 images have not been scanned", 1 },
+        { "findings left out", PARTIAL("0", "3", "7"), "7 vulnerabilities are counted", 1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct json run = element(json_get(written(arena, rows[i].object, "sarif"), STR("runs")), 0);
+        struct json invocation = element(json_get(run, STR("invocations")), 0);
+        struct json all = json_get(invocation, STR("toolExecutionNotifications"));
+        struct json document = written(arena, rows[i].object, "cyclonedx");
+        struct json composition = element(json_get(document, STR("compositions")), 0);
+        const struct scan_report report = scan_report_read(arena, test_json(arena, str_of(rows[i].object)));
+        struct str_list gaps = report_gaps(arena, &report);
+
+        rows_expect_str("it ran", json_raw(json_get(invocation, STR("executionSuccessful"))), STR("true"));
+        rows_expect_int(rows[i].row, json_count(all), rows[i].notifications);
+        rows_expect_int("in the same words", gaps.count, rows[i].notifications);
+        if (rows[i].says) {
+            struct str text = json_str(json_walk(element(all, 0), "message", "text", NULL));
+
+            rows_expect(rows[i].row, str_starts(text, str_of(rows[i].says)), text.at);
+            rows_expect_str("a warning", text_at(element(all, 0), "level"), STR("warning"));
+        }
+        rows_expect_str("CycloneDX", text_at(composition, "aggregate"),
+                        rows[i].says ? STR("incomplete") : STR(""));
+        rows_expect("and how many", str_find(json_raw(document), STR("{\"name\":\"herd:unknownReleases\",\"value\":"), 0) >= 0,
+                    "a property");
+    }
+}
+
+#define TWO_PACKAGES                                                                                       \
+    "{\"report\":{\"images\":[" IMAGE("web:1", "sha256:aa", "1") "],\"findings\":["                        \
+    FINDING("CVE-2099-1", "Critical", "9.8", "openssl", "1.1", "sha256:aa") ","                            \
+    FINDING("CVE-2099-1", "High", "8.0", "libssl", "", "sha256:aa") ","                                    \
+    FINDING("CVE-2099-1", "Critical", "9.8", "openssl", "1.1", "sha256:bb") ","                            \
+    FINDING("GHSA-xxxx-yyyy-zzzz", "Medium", "", "left-pad", "2", "sha256:aa") ","                         \
+    FINDING("RUSTSEC-2099-1", "Medium", "", "time", "3", "sha256:aa") "]}}"
+
+static void a_rule_names_the_fix_of_each_package(void **state)
+{
+    static const struct {
+        uint32_t rule;
+        const char *described, *help, *uri;
+    } rows[] = {
+        { 0, "Critical vulnerability CVE-2099-1 in openssl, libssl.",
+          "To fix it: update openssl to 1.1, no fixed version of libssl is known.",
+          "https://nvd.nist.gov/vuln/detail/CVE-2099-1" },
+        { 1, "Medium vulnerability GHSA-xxxx-yyyy-zzzz in left-pad.", "To fix it: update left-pad to 2.",
+          "https://github.com/advisories/GHSA-xxxx-yyyy-zzzz" },
+        { 2, "Medium vulnerability RUSTSEC-2099-1 in time.", "To fix it: update time to 3.", "" },
+    };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct json run = element(json_get(written(arena, TWO_PACKAGES, "sarif"), STR("runs")), 0);
+    struct json rules = json_walk(run, "tool", "driver", "rules", NULL);
+
+    (void)state;
+    rows_expect_int("one for each vulnerability", json_count(rules), 3);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct json rule = element(rules, rows[i].rule);
+
+        rows_expect_str("in which packages", json_str(json_walk(rule, "shortDescription", "text", NULL)),
+                        str_of(rows[i].described));
+        rows_expect_str("the fix of each", json_str(json_walk(rule, "help", "text", NULL)), str_of(rows[i].help));
+        rows_expect_str("its page", text_at(rule, "helpUri"), str_of(rows[i].uri));
+    }
+    rows_expect_str("a result has the fix of its package",
+                    json_str(json_walk(element(json_get(run, STR("results")), 1), "message", "text", NULL)),
+                    STR("libssl 1.0 in image web:1 has CVE-2099-1 (High): no fixed version of libssl is known."));
+}
+
 static void sarif_has_a_rule_for_each_vulnerability(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -145,7 +232,8 @@ static void cyclonedx_says_what_affects_images(void **state)
     rows_expect_str("rated", json_raw(element(json_get(one, STR("ratings")), 0)),
                     STR("{\"score\":9.8,\"severity\":\"critical\"}"));
     rows_expect_str("what to do", text_at(one, "recommendation"), STR("Update openssl to 1.1."));
-    rows_expect_str("NVD does not know that one", json_str(json_walk(other, "source", "name", NULL)), STR("NeuVector"));
+    rows_expect_str("GitHub knows that one", json_str(json_walk(other, "source", "url", NULL)),
+                    STR("https://github.com/advisories/GHSA-x"));
     rows_expect_str("without a score", json_raw(element(json_get(other, STR("ratings")), 0)),
                     STR("{\"severity\":\"medium\"}"));
 }
@@ -176,6 +264,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_is_what_the_object_says),
+        cmocka_unit_test(what_the_report_does_not_know_is_said),
+        cmocka_unit_test(a_rule_names_the_fix_of_each_package),
         cmocka_unit_test(sarif_has_a_rule_for_each_vulnerability),
         cmocka_unit_test(sarif_has_a_rule_for_each_check),
         cmocka_unit_test(cyclonedx_says_what_affects_images),

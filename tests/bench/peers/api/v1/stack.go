@@ -104,6 +104,7 @@ type SecurityProfile struct {
 	PolicyMode string      `json:"policyMode,omitempty"`
 	Thresholds *Thresholds `json:"thresholds,omitempty"`
 	Compliance string      `json:"compliance,omitempty"`
+	Admission  string      `json:"admission,omitempty"`
 }
 
 type Thresholds struct {

@@ -107,6 +107,10 @@ static void each_failure_has_its_reason(void **state)
           "NeuVectorProxyForbidden" },
         { "the proxy may not be used", PODS(POD("True")), 200, 403, STATUS("services/proxy"),
           "NeuVectorProxyForbidden" },
+        { "Rancher lets the user not use the cluster", "", 403, 0, "", "NeuVectorProxyForbidden" },
+        { "nor its proxy", PODS(POD("True")), 200, 403,
+          "{\"type\":\"error\",\"status\":403,\"code\":\"Forbidden\",\"message\":\"no\"}",
+          "NeuVectorProxyForbidden" },
         { "nothing behind the Service", PODS(POD("True")), 200, 503, STATUS("no endpoints"),
           "NeuVectorUnreachable" },
         { "its store fails", PODS(POD("True")), 200, 500, NV("8"), "NeuVectorUnreachable" },
@@ -247,7 +251,7 @@ static void three_rejections_are_enough(void **state)
         rows_expect_str("rejected", f.reason, STR("NeuVectorCredentialsRejected"));
     }
     rows_expect_int("three logins", scripted_api_count(f.api, "POST", "/v1/auth"), 3);
-    rows_expect("it says so", str_find(f.message, STR("three times"), 0) >= 0, f.message.at);
+    rows_expect("it says so", str_find(f.message, STR("has rejected the credentials three times"), 0) >= 0, f.message.at);
     put(&f, "password", "another");
     ask(&f);
     rows_expect_str("another password is tried", f.reason, STR(""));

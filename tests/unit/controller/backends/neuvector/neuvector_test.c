@@ -10,6 +10,9 @@
 #include "controller/backends/neuvector/neuvector.h"
 #include "controller/limits.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #define SERVICE "/services/https:neuvector-svc-controller-api:10443/proxy"
 #define WORKLOADS(summary)                                                                         \
     "{\"workloads\":[{\"brief\":{\"id\":\"c1\",\"domain\":\"db\",\"image\":\"db:1\",\"image_id\":" \
@@ -27,6 +30,8 @@ struct fixture {
     struct kube_client *kube;
     struct connection *connection;
     struct neuvector *neuvector;
+    struct log *log;
+    int log_fd;
     const struct observer *observer;
     struct observer_events events;
     struct scene scene;
@@ -80,7 +85,10 @@ static void set_up_with(struct fixture *f, const char *pods)
     f->connection = connection_create(&(struct connection_options){
         .requests = f->kube, .watches = f->kube, .id = STR("a"), .changed = on_changed,
         .trouble = on_trouble, .idle = on_changed, .context = f });
-    f->neuvector = neuvector_create(f->folder, 60, 1);
+    f->log_fd = memfd_create("log", 0);
+    f->log = log_create(f->log_fd, LOG_INFO, LOG_TEXT, system_clock(), "test");
+    f->neuvector = neuvector_create(
+        &(struct neuvector_options){ .folder = f->folder, .interval_ms = 60, .seed = 1, .log = f->log });
     f->observer = neuvector_observer(f->neuvector);
     f->events = (struct observer_events){ .stack_changed = on_stack, .context = f };
     f->observer->open(f->observer->context, f->connection, &f->events);
@@ -111,6 +119,8 @@ static void tear_down(struct fixture *f)
     neuvector_free(f->neuvector);
     loop_free(f->loop);
     scripted_api_free(f->api);
+    log_free(f->log);
+    close(f->log_fd);
     folder_remove(f->folder);
     arena_free(f->arena);
 }
@@ -260,6 +270,84 @@ static void a_look_asks_for_the_checks_of_few(void **state)
     tear_down(&f);
 }
 
+#define STATE(enable) "{\"state\":{\"enable\":" enable ",\"mode\":\"monitor\"}}"
+#define OURS                                                                                       \
+    "{\"rules\":[{\"id\":1001,\"comment\":\"herd:uid-1\",\"cfg_type\":\"user_created\",\"rule_type\":"   \
+    "\"deny\",\"rule_mode\":\"monitor\",\"criteria\":[{\"name\":\"namespace\",\"op\":\"containsAny\","     \
+    "\"value\":\"db\"},{\"name\":\"cveCriticalCount\",\"op\":\">=\",\"value\":\"1\"}]}]}"
+
+static void wants_admission(struct fixture *f, struct stack *stack)
+{
+    *stack = *f->scene.stack;
+    stack->spec.security_profile.admission = ADMISSION_MODE_MONITOR;
+    f->scene.stack = stack;
+    say(f, "GET", "/v2/workload", 200, FINISHED("2"));
+    say(f, "POST", "/v1/admission/rule", 200, "{\"rule\":{\"id\":1001}}");
+    say(f, "DELETE", "/v1/admission/rule", 200, "");
+}
+
+static void rules_are_made_and_deleted_with_the_stack(void **state)
+{
+    struct fixture f;
+    struct stack stack;
+
+    (void)state;
+    set_up(&f);
+    wants_admission(&f, &stack);
+    say(&f, "GET", "/v1/admission/state", 200, STATE("true"));
+    say(&f, "GET", "/v1/admission/rules", 200, "{\"rules\":[]}");
+    say(&f, "GET", "/v1/admission/rules", 200, OURS);
+    pass(&f);
+    wait_for_news(&f);
+    rows_expect_str("all is well", f.cluster->rules_reason, STR(""));
+    scripted_api_run_until(f.api, f.loop, "GET", "/v1/admission/rules", 4);
+    rows_expect_int("made once", scripted_api_count(f.api, "POST", "/v1/admission/rule"), 1);
+    rows_expect_str("it does not leave", f.cluster->rules_left, STR(""));
+    stack.meta.deletion_timestamp = STR("2026-11-23T10:00:00Z");
+    pass(&f);
+    rows_expect("the Stack waits", str_starts(f.cluster->rules_left, STR("deleting the admission rules of NeuVector on cluster a")),
+                f.cluster->rules_left.at);
+    scripted_api_run_until(f.api, f.loop, "DELETE", "/v1/admission/rule/1001", 1);
+    say(&f, "GET", "/v1/admission/rules", 200, "{\"rules\":[]}");
+    wait_for_news(&f);
+    f.cluster->rules_left = STR("");
+    pass(&f);
+    rows_expect_str("until none is there", f.cluster->rules_left, STR(""));
+    tear_down(&f);
+}
+
+static void trouble_with_rules_is_no_trouble_with_scans(void **state)
+{
+    static const struct {
+        const char *row;
+        int state_status, list_status;
+        const char *state, *reason, *says;
+    } rows[] = {
+        { "switched off", 200, 200, STATE("false"), "NeuVectorAdmissionDisabled", "Herd does not switch it on" },
+        { "the role may not", 403, 200, DENIED, "NeuVectorPermissionDenied", "admctrl (read)" },
+        { "a document of something else", 200, 200, "{}", "NeuVectorUnexpectedResponse", "whether admission control is enabled" },
+        { "the list may not be read", 200, 403, STATE("true"), "NeuVectorPermissionDenied", "admctrl (read)" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+        struct stack stack;
+
+        set_up(&f);
+        wants_admission(&f, &stack);
+        say(&f, "GET", "/v1/admission/state", rows[i].state_status, rows[i].state);
+        say(&f, "GET", "/v1/admission/rules", rows[i].list_status, rows[i].list_status == 200 ? "{\"rules\":[]}" : DENIED);
+        pass(&f);
+        wait_for_news(&f);
+        rows_expect_str(rows[i].row, f.cluster->rules_reason, str_of(rows[i].reason));
+        rows_expect(rows[i].row, str_find(f.cluster->rules_message, str_of(rows[i].says), 0) >= 0, f.cluster->rules_message.at);
+        rows_expect_str("nothing is wrong with scans", f.cluster->scan_reason, STR(""));
+        rows_expect_int("and what they found is there", scans(&f)->images.items[0].findings.high, 2);
+        tear_down(&f);
+    }
+}
+
 static void without_compliance_no_checks_are_asked_for(void **state)
 {
     struct fixture f;
@@ -328,6 +416,74 @@ static void a_trouble_is_told_once_whatever_port_it_names(void **state)
     tear_down(&f);
 }
 
+/* How often the log has these words. */
+static uint32_t logged(int fd, const char *words)
+{
+    static char text[65536];
+    ssize_t len = pread(fd, text, sizeof(text), 0);
+    struct str rest = str_make(text, len > 0 ? (size_t)len : 0);
+    uint32_t count = 0;
+
+    for (ptrdiff_t at; (at = str_find(rest, str_of(words), 0)) >= 0; count++)
+        rest = str_slice(rest, (size_t)at + 1, rest.len);
+    return count;
+}
+
+static void trouble_is_logged_when_it_begins_and_ends(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    say(&f, "GET", "/v2/workload", 503, REFUSED("40001"));
+    say(&f, "GET", "/v2/workload", 503, REFUSED("40002"));
+    say(&f, "GET", "/v2/workload", 503, REFUSED("40003"));
+    say(&f, "GET", "/v2/workload", 200, FINISHED("2"));
+    pass(&f);
+    wait_for_news(&f);
+    wait_for_news(&f);
+    rows_expect_str("it is over", f.cluster->scan_reason, STR(""));
+    rows_expect_int("it began", logged(f.log_fd, "scans of a cluster are not known"), 1);
+    rows_expect_int("there", logged(f.log_fd, "cluster=a reason=NeuVectorUnreachable"), 1);
+    rows_expect_int("and ended", logged(f.log_fd, "scans of a cluster are known again"), 1);
+    tear_down(&f);
+    set_up(&f);
+    say(&f, "GET", "/v2/workload", 200, FINISHED("2"));
+    pass(&f);
+    wait_for_news(&f);
+    rows_expect_int("all is well", logged(f.log_fd, "scans of a cluster"), 0);
+    tear_down(&f);
+}
+
+static void a_folder_that_is_none_is_logged(void **state)
+{
+    static const struct {
+        const char *row, *folder; /* in that of the test; NULL = none is named */
+        const char *says;
+    } rows[] = {
+        { "it is not there", "missing", "there is no folder" },
+        { "it is a file", "api-key", "is no folder" },
+        { "it is there", "", "" },
+        { "none is wanted", NULL, "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+        struct neuvector *other;
+
+        set_up(&f);
+        other = neuvector_create(&(struct neuvector_options){
+            .folder = rows[i].folder ? folder_name(f.arena, f.folder, rows[i].folder) : "",
+            .interval_ms = 60, .log = f.log });
+        rows_expect_int(rows[i].row, logged(f.log_fd, "credentials for NeuVector not read"), rows[i].says[0] != 0);
+        if (rows[i].says[0])
+            rows_expect_int("as what it is", logged(f.log_fd, rows[i].says), 1);
+        neuvector_free(other);
+        tear_down(&f);
+    }
+}
+
 static void a_look_is_bounded(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -390,9 +546,13 @@ int main(void)
         cmocka_unit_test(a_report_that_is_cut_off_changes_no_number),
         cmocka_unit_test(checks_that_cannot_be_read_take_nothing_away),
         cmocka_unit_test(a_look_asks_for_the_checks_of_few),
+        cmocka_unit_test(rules_are_made_and_deleted_with_the_stack),
+        cmocka_unit_test(trouble_with_rules_is_no_trouble_with_scans),
         cmocka_unit_test(without_compliance_no_checks_are_asked_for),
         cmocka_unit_test(one_lost_answer_is_no_news),
         cmocka_unit_test(a_trouble_is_told_once_whatever_port_it_names),
+        cmocka_unit_test(trouble_is_logged_when_it_begins_and_ends),
+        cmocka_unit_test(a_folder_that_is_none_is_logged),
         cmocka_unit_test(a_look_is_bounded),
         cmocka_unit_test(who_wants_nothing_is_asked_nothing),
     };

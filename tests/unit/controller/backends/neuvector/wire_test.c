@@ -50,6 +50,11 @@ static void answers_are_told_apart_by_their_shape(void **state)
           "{\"type\":\"error\",\"status\":\"401\",\"message\":\"must authenticate\"}",
           WIRE_ELSEWHERE },
         { "nothing", 502, "", WIRE_ELSEWHERE },
+        { "Rancher: the user may not use the cluster", 403,
+          "{\"type\":\"error\",\"status\":403,\"code\":\"Forbidden\",\"message\":\"cluster access denied\"}",
+          WIRE_PROXY_FORBIDDEN },
+        { "the same in words", 403, "Forbidden", WIRE_PROXY_FORBIDDEN },
+        { "the same without words", 403, "", WIRE_PROXY_FORBIDDEN },
     };
 
     (void)state;

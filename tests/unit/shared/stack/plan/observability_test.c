@@ -140,7 +140,7 @@ static void the_status_says_what_was_observed(void **state)
           .condition = "False/NoTraceEndpoint: cluster b: install one", .releases = "Active ,Active ,",
           .summary = "False True -1 Prometheus", .traces = "Unknown" },
         { .row = "one may get targets yet", .places = { { ASKED(PROM), RUNS }, { ASKED(PROM), .metrics = { .state = METRICS_PENDING } } },
-          .condition = "Unknown/MetricsPending: a release runs since a moment ago, and its metrics are not collected yet",
+          .condition = "Unknown/MetricsPending: a release has just started, and its metrics are not collected yet",
           .releases = "Active ,Unknown ,", .summary = "False Unknown -1 Prometheus" },
         { .row = "after a restart of Herd it is still inactive", .metrics_before = "Inactive",
           .places = { { ASKED(PROM), RUNS }, { ASKED(PROM), .metrics = { METRICS_PENDING, STR_INIT("none"), 0, 0 } } },

@@ -177,12 +177,47 @@ static void waves_wait_for_scans(void **state)
         check(&rows[i]);
 }
 
+/* Nothing but somebody's help ends these; a wait that ends by itself is no trouble. */
+static void scans_that_nobody_will_do_stall_the_rollout(void **state)
+{
+    static const struct {
+        const char *row, *words, *stalled;
+    } rows[] = {
+        { "the cluster has no NeuVector", SCANNED("unasked") "; scanner a NeuVectorNotFound; plan", "True/NeuVectorNotFound" },
+        { "nobody may ask for the scan of an image", SCANNED("queued") "; scanner a NeuVectorPermissionDenied; plan",
+          "True/NeuVectorPermissionDenied" },
+        { "no scanner", SCANNED("queued") "; scanner a NeuVectorNoScanner; plan", "True/NeuVectorNoScanner" },
+        { "the credentials are wrong", SCANNED("early") "; scanner a NeuVectorCredentialsRejected; plan",
+          "True/NeuVectorCredentialsRejected" },
+        { "it does not answer at present", SCANNED("unasked") "; scanner a NeuVectorUnreachable; plan", "False/NotStalled" },
+        { "a scan runs", SCANNED("queued"), "False/NotStalled" },
+        { "it was repaired", SCANNED("unasked") "; scanner a NeuVectorNotFound; plan; scanner a -; scan db@a passed; plan",
+          "False/NotStalled" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct scene s = a_scene(arena, "db", GATED("0s"));
+        const struct kube_condition *stalled;
+
+        scene_play(&s, rows[i].words);
+        stalled = kube_condition_find(&s.status.conditions, STR("Stalled"));
+        rows_expect_str(rows[i].row, scene_condition(&s, "Stalled"), str_of(rows[i].stalled));
+        if (stalled->status == CONDITION_TRUE)
+            rows_expect_str("what to do", stalled->message,
+                            STR("waiting for the scans of wave canary: the scanner cannot tell; repair it; to go on "
+                                "without them, set the wave's scans to Ignored"));
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(workloads_are_part_of_ready),
         cmocka_unit_test(waves_wait_for_workloads),
         cmocka_unit_test(waves_wait_for_scans),
+        cmocka_unit_test(scans_that_nobody_will_do_stall_the_rollout),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void findings_of_all_images_worst_first(void **state)
     rows_expect_str(
         "the object", scan_report_write(arena, &report),
         STR("{\"report\":{\"summary\":{\"images\":2,\"scannedImages\":2,\"critical\":1,\"high\":3,\"medium\":0,"
-            "\"omittedImages\":0,\"omittedFindings\":1},\"images\":["
+            "\"unknownReleases\":0,\"omittedImages\":0,\"omittedFindings\":1},\"images\":["
             "{\"image\":\"db:1\",\"digest\":\"i2\",\"scan\":\"Scanned\",\"lastScan\":\"1970-01-01T00:00:05Z\","
             "\"critical\":1,\"high\":0,\"medium\":0,"
             "\"runsOn\":[{\"clusterId\":\"a\",\"release\":\"db/db\"}]},"
@@ -92,6 +92,44 @@ static void findings_of_all_images_worst_first(void **state)
 
     rows_expect_str("what is written is read", scan_report_write(arena, &again),
                     scan_report_write(arena, &report));
+}
+
+/* A report that says nothing of a cluster would read as if that were clean. */
+static void releases_whose_scans_are_unknown_are_counted(void **state)
+{
+    static const struct {
+        const char *row, *reason, *words;
+        enum image_scan scan; /* of an image there */
+        bool known;
+        uint32_t want;
+    } rows[] = {
+        { "its scanner does not tell", "NeuVectorNotFound", "", IMAGE_SCANNED, false, 1 },
+        { "its cluster cannot be read", "", "cluster b disconnected", IMAGE_SCANNED, false, 1 },
+        { "the scan of an image failed", "", "", IMAGE_FAILED, true, 1 },
+        { "a scan runs: its image is listed as Queued", "", "", IMAGE_QUEUED, true, 0 },
+        { "it was scanned", "", "", IMAGE_SCANNED, true, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct scene s = a_scanned_scene(arena, SECURITY);
+        struct observed_cluster *b = &s.observed.clusters.items[1];
+        struct scan_report report;
+
+        add(&s, 0, "i1", VULNERABILITY_HIGH, 1, 1);
+        if (rows[i].known) {
+            add(&s, 1, "i2", VULNERABILITY_HIGH, 1, 1);
+            b->releases.items[0].scans.images.items[0].scan = rows[i].scan;
+            b->releases.items[0].scans.images.items[0].failure = STR("timeout");
+        }
+        b->releases.items[0].scans.known = rows[i].known;
+        b->scan_reason = str_of(rows[i].reason);
+        b->scan_message = STR("words");
+        scene_play(&s, rows[i].words);
+        rows_expect_int(rows[i].row, listing(&s, &report), SCAN_LISTING_WRITE);
+        rows_expect_int(rows[i].row, report.summary.unknown, rows[i].want);
+    }
 }
 
 static void what_is_left_out_is_counted(void **state)
@@ -279,6 +317,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(findings_of_all_images_worst_first),
+        cmocka_unit_test(releases_whose_scans_are_unknown_are_counted),
         cmocka_unit_test(what_is_left_out_is_counted),
         cmocka_unit_test(failed_checks_are_listed_worst_first),
         cmocka_unit_test(checks_give_way_to_vulnerabilities),

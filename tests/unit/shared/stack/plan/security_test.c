@@ -94,6 +94,88 @@ static void a_release_is_judged_by_its_images(void **state)
     }
 }
 
+/* An image that nobody may have scanned is not being scanned. */
+static void what_nobody_scans_is_not_being_scanned(void **state)
+{
+    static const char *const reasons[] = { "NeuVectorPermissionDenied", "NeuVectorNoScanner", "NeuVectorUnreachable" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct scene s = a_scanned_scene(arena, SECURITY, false);
+
+        add(&s, 0, "i1", IMAGE_QUEUED);
+        s.observed.clusters.items[0].scan_reason = str_of(reasons[i]);
+        s.observed.clusters.items[0].scan_message = STR("words");
+        scene_play(&s, "plan");
+        rows_expect_str(reasons[i], verdict_of(&s, "db@a"), STR("Unknown"));
+        rows_expect_str("the condition has the reason", scene_condition(&s, "SecurityScanned"),
+                        str_fmt(arena, "Unknown/%s", reasons[i]));
+        rows_expect_str("told once", message_of(&s), STR("words"));
+    }
+}
+
+static void a_cluster_that_left_is_not_named(void **state)
+{
+    static const struct {
+        const char *row, *words, *reason;
+        uint32_t critical;
+    } rows[] = {
+        { "its scanner does not answer", "", "NeuVectorNotFound", 0 },
+        { "it cannot be read", "cluster b disconnected", "", 0 },
+        { "its release exceeds a threshold until it is gone", "", "", 1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct scene s = a_scanned_scene(arena, SECURITY, true);
+        struct observed_cluster *b = &s.observed.clusters.items[1];
+
+        add(&s, 0, "i1", IMAGE_SCANNED);
+        add(&s, 1, "i2", IMAGE_SCANNED)->findings.critical = rows[i].critical;
+        scene_play(&s, "plan");
+        b->targeted = false;
+        b->scan_reason = str_of(rows[i].reason);
+        b->scan_message = STR("b has words");
+        scene_play(&s, rows[i].words);
+        scene_play(&s, "plan");
+        rows_expect_str(rows[i].row, scene_condition(&s, "SecurityScanned"), STR("True/NeuVectorScanCompleted"));
+    }
+}
+
+static void whether_neuvector_is_there_is_known_or_absent(void **state)
+{
+    static const struct {
+        const char *row, *words, *reason;
+        bool answers;
+        const char *want;
+    } rows[] = {
+        { "it answers everywhere", "", "", true, "\"neuVectorEnabled\":true" },
+        { "a cluster surely has none", "", "NeuVectorNotFound", false, "\"neuVectorEnabled\":false" },
+        { "it does not answer, and may be there", "", "NeuVectorUnreachable", false, NULL },
+        { "a cluster without one that cannot be read now", "cluster b disconnected", "NeuVectorNotFound", false,
+          "\"neuVectorEnabled\":true" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct scene s = a_scanned_scene(arena, SECURITY, true);
+        struct observed_cluster *b = &s.observed.clusters.items[1];
+
+        add(&s, 0, "i1", IMAGE_SCANNED);
+        b->scanner_answers = rows[i].answers;
+        b->scan_reason = str_of(rows[i].reason);
+        b->scan_message = STR("words");
+        scene_play(&s, rows[i].words);
+        scene_play(&s, "plan");
+        rows_expect(rows[i].row,
+                    (str_find(s.written, str_of(rows[i].want ? rows[i].want : "neuVectorEnabled"), 0) >= 0) == (rows[i].want != NULL),
+                    s.written.at);
+    }
+}
+
 static void the_worst_is_named_with_its_fix(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -256,7 +338,7 @@ static void nothing_unknown_is_a_number(void **state)
     s.observed.clusters.items[0].scan_reason = STR("NeuVectorNotFound");
     s.observed.clusters.items[0].scan_message = STR("words");
     scene_play(&s, "plan");
-    rows_expect("no number", str_find(s.written, STR("\"security\":{\"scanStatus\":\"Unknown\"}"), 0) >= 0,
+    rows_expect("no number", str_find(s.written, STR("\"security\":{\"neuVectorEnabled\":false,\"scanStatus\":\"Unknown\"}"), 0) >= 0,
                 s.written.at);
     s = a_scanned_scene(arena, SECURITY, false);
     add(&s, 0, "i1", IMAGE_QUEUED);
@@ -379,6 +461,40 @@ static void checks_that_cannot_be_read_change_no_verdict(void **state)
     }
 }
 
+static void admission_rules_change_no_verdict(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scanned_scene(arena, SECURITY, false);
+
+    (void)state;
+    add(&s, 0, "i1", IMAGE_SCANNED);
+    s.observed.clusters.items[0].rules_reason = STR("NeuVectorAdmissionDisabled");
+    s.observed.clusters.items[0].rules_message = STR("words");
+    s.observed.clusters.items[0].checks_reason = STR("NeuVectorPermissionDenied");
+    s.observed.clusters.items[0].checks_message = STR("other words");
+    scene_play(&s, "plan");
+    rows_expect_str("all passed", scene_condition(&s, "SecurityScanned"), STR("True/NeuVectorAdmissionDisabled"));
+    rows_expect_str("both are told", message_of(&s),
+                    STR("every image was scanned, and none exceeds a threshold; admission rules are not in effect: words; "
+                        "compliance checks are not known: other words"));
+}
+
+static void a_stack_waits_for_its_admission_rules(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scanned_scene(arena, SECURITY, false);
+
+    (void)state;
+    scene_play(&s, "plan; delete; gone db@a");
+    s.observed.clusters.items[0].rules_left = STR("deleting the admission rules of NeuVector on cluster a");
+    scene_play(&s, "plan");
+    rows_expect("nothing but rules is left", !s.plan.torn_down, "it waits");
+    rows_expect_str("for what", s.plan.message, STR("deleting the admission rules of NeuVector on cluster a"));
+    s.observed.clusters.items[0].rules_left = STR("");
+    scene_play(&s, "plan");
+    rows_expect("they are gone, and so is the Stack", s.plan.torn_down, "torn down");
+}
+
 static void disabled_there_is_nothing_to_say(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -397,6 +513,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_release_is_judged_by_its_images),
+        cmocka_unit_test(what_nobody_scans_is_not_being_scanned),
+        cmocka_unit_test(a_cluster_that_left_is_not_named),
+        cmocka_unit_test(whether_neuvector_is_there_is_known_or_absent),
         cmocka_unit_test(the_worst_is_named_with_its_fix),
         cmocka_unit_test(an_image_counts_once),
         cmocka_unit_test(of_two_scans_of_one_moment_the_worse_counts),
@@ -408,6 +527,8 @@ int main(void)
         cmocka_unit_test(a_failed_check_counts_once_for_an_image),
         cmocka_unit_test(failed_checks_that_are_not_known_are_no_number),
         cmocka_unit_test(checks_that_cannot_be_read_change_no_verdict),
+        cmocka_unit_test(admission_rules_change_no_verdict),
+        cmocka_unit_test(a_stack_waits_for_its_admission_rules),
         cmocka_unit_test(disabled_there_is_nothing_to_say),
     };
 
