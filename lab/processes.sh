@@ -39,8 +39,15 @@ alive() { [ -n "${pid_of[$1]:-}" ] && kill -0 "${pid_of[$1]}" 2>/dev/null; }
 end() {
   local pid=${pid_of[$1]:-}
   [ -n "$pid" ] || return 0
-  kill "-${2:-${end_with[$1]:-TERM}}" "$pid" 2>/dev/null || true
-  wait "$pid" 2>/dev/null || true
+  local signal=${2:-${end_with[$1]:-TERM}}
+  kill "-$signal" "$pid" 2>/dev/null || true
+  # In a trap, bash was seen to wait for ever for a child that another signal had ended a moment before. What is killed is
+  # gone soon, and `kill -0` says when.
+  if [ "$signal" = KILL ]; then
+    while kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
+  else
+    wait "$pid" 2>/dev/null || true
+  fi
   unset "pid_of[$1]"
 }
 

@@ -31,7 +31,7 @@ wanted() {
   for name in "${names[@]}"; do
     [ -e "$here/$name.patch" ] || { echo "run.sh: there is no tests/mutants/$name.patch" >&2; return 2; }
     test=$(header Test "$name")
-    [ "${1:-}" != fast ] || [[ $test =~ ^(unit|golden|property|sim|oracle|integration)/[^\ ]*$ ]] || continue
+    [ "${1:-}" != fast ] || [[ $test =~ ^(unit|golden|property|sim|oracle)/[^\ ]*$ ]] || continue
     [[ $test = *" "* ]] || test="- $test"
     printf '%s\t%s\t%s\n' "${test##* }" "${test% *}" "$name"
   done | sort
