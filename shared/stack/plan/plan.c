@@ -218,7 +218,6 @@ static void count_unseen(struct planner *p, struct plan *plan)
     plan->unwanted += unseen;
 }
 
-/* Whether a Stack that is being deleted is to stay for now. */
 /* Nobody else knows whose they are. */
 static bool awaits_rules(const struct planner *p, struct str *ret_message)
 {
@@ -233,6 +232,7 @@ static bool awaits_rules(const struct planner *p, struct str *ret_message)
     return false;
 }
 
+/* Whether a Stack that is being deleted is to stay for now. */
 static bool holds_something(struct planner *p, struct plan *plan)
 {
     if (wait_for_cluster(p, plan) || plan->unwanted)
