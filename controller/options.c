@@ -164,10 +164,11 @@ static int read_suse_observability(struct arena *arena, const struct flag_values
         read_ca(arena, &flags->values[FLAG_SUSE_CA], &config->ca_pem, err) < 0)
         return -1;
     if (!options->suse_folder[0])
-        return error_set(err, ERROR_BAD_REQUEST,
-                         "--suse-observability-url is set and --suse-observability-credentials is "
-                         "not; name a folder with a service token of SUSE Observability in the "
-                         "file token");
+        return error_set(
+            err, ERROR_BAD_REQUEST,
+            "--suse-observability-url is set and --suse-observability-credentials-dir is "
+            "not; name a folder with a service token of SUSE Observability in the "
+            "file token");
     return 0;
 }
 

@@ -127,7 +127,7 @@ is "$(image_of --set global.cattle.systemDefaultRegistry=r.example.com --set "im
   "r.example.com/herd@sha256:$(printf '%064d' 7)"
 is "$(jq -r 'select(.kind == "Deployment").spec.template.spec.imagePullSecrets[0].name' "$state/got-more" | sort -u)" puller
 is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-controller").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
-  "--in-cluster --rancher-token-file=/etc/herd/rancher/token --neuvector-credentials-dir=/etc/herd/neuvector --suse-observability-credentials=/etc/herd/suse-observability --namespace=team --allow-plain-http-repos --rule-severity=graph.cycle=warn --workers=3"
+  "--in-cluster --rancher-token-file=/etc/herd/rancher/token --neuvector-credentials-dir=/etc/herd/neuvector --suse-observability-credentials-dir=/etc/herd/suse-observability --namespace=team --allow-plain-http-repos --rule-severity=graph.cycle=warn --workers=3"
 is "$(jq -r 'select(.kind == "Deployment" and .metadata.name == "herd-webhook").spec.template.spec.containers[0].args | join(" ")' "$state/got-more")" \
   "serve --in-cluster --allow-plain-http-repos --rule-severity=graph.cycle=warn"
 

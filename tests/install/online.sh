@@ -307,7 +307,7 @@ says "failed calling webhook"
 # arguments_of DEPLOYMENT: into $arguments, but for those that name a pod's own files.
 arguments_of() {
   kubectl -n herd-system get deployment "$1" -o json |
-    jq -r '.spec.template.spec.containers[0].args[] | select(test("^--(in-cluster|rancher-token-file|neuvector-credentials-dir|suse-observability-credentials)") | not)' >"$state/$1.arguments"
+    jq -r '.spec.template.spec.containers[0].args[] | select(test("^--(in-cluster|rancher-token-file|neuvector-credentials-dir|suse-observability-credentials-dir)") | not)' >"$state/$1.arguments"
   mapfile -t arguments <"$state/$1.arguments"
 }
 (umask 077 && kubectl config view --raw -o json |

@@ -171,7 +171,7 @@ YAML
 ok down c-m-bare -n suse-observability-agent patch deployment suse-observability-agent-cluster-agent --subresource=status \
   --type=merge -p '{"status":{"availableReplicas":1}}'
 eventually condition_is bare Unknown/SUSEObservabilityNotConfigured
-condition bare message | grep -q 'start herd-controller with --suse-observability-url and --suse-observability-credentials' ||
+condition bare message | grep -q 'start herd-controller with --suse-observability-url and --suse-observability-credentials-dir' ||
   wrong "$(condition bare message)"
 is "$(seen bare suseObservabilityEnabled)/$(seen bare backend)/$(seen bare metricsCollected)" true/SUSEObservability/
 

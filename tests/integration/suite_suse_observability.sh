@@ -40,15 +40,15 @@ ok bash lab/suse_observability/agent.sh "$state/lab/env" c-m-b lab-b
 stack shop '{selector: {matchLabels: {env: lab}}}'
 ok k wait --for=condition=Ready stack/shop --timeout="${deadline_s}s"
 eventually condition_is shop Unknown/SUSEObservabilityNotConfigured
-ok message_has 'start herd-controller with --suse-observability-url and --suse-observability-credentials'
+ok message_has 'start herd-controller with --suse-observability-url and --suse-observability-credentials-dir'
 is "$(seen shop suseObservabilityEnabled)/$(seen shop backend)/$(seen shop metricsCollected)" true/SUSEObservability/
 ok metrics_are Unknown Unknown
 is "$(asked requests)" 0
 
 row "without a token the server is not asked, and the condition names the Secret"
 mkdir "$state/suse"
-controller_flags+=(--suse-observability-url "$HERD_LAB_RANCHER_URL" --suse-observability-ca "$HERD_LAB_RANCHER_CA"
-  --suse-observability-credentials "$state/suse")
+controller_flags+=(--suse-observability-url "$HERD_LAB_RANCHER_URL" --suse-observability-ca-file "$HERD_LAB_RANCHER_CA"
+  --suse-observability-credentials-dir "$state/suse")
 restart flags
 eventually message_has 'put one into the entry token of the Secret herd-suse-observability'
 ok condition_is shop Unknown/SUSEObservabilityNotConfigured

@@ -74,9 +74,9 @@ for url in http://rancher.test https:// https://// rancher.test https://rancher.
 done
 usage 2 "--suse-observability-url: 'http://o.test' is not an address of the form https://host[:port]" "${controller[@]}" \
   --suse-observability-url http://o.test
-usage 2 "--suse-observability-url is set and --suse-observability-credentials is not" "${controller[@]}" \
+usage 2 "--suse-observability-url is set and --suse-observability-credentials-dir is not" "${controller[@]}" \
   --suse-observability-url https://o.test
-usage 2 "--suse-observability-ca: " "${controller[@]}" --suse-observability-url https://o.test --suse-observability-ca "$state/none.pem"
+usage 2 "--suse-observability-ca-file: " "${controller[@]}" --suse-observability-url https://o.test --suse-observability-ca-file "$state/none.pem"
 usage 2 "$state/none.yaml" "${controller[@]}" --rancher-url https://rancher.test:8443/ --kubeconfig "$state/none.yaml"
 
 row "a kubeconfig that cannot be used is named with the field"

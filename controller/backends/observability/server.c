@@ -474,7 +474,7 @@ struct suse_view suse_server_view(const struct suse_server *server, struct str c
         return without(REASON(SUSE_OBSERVABILITY_NOT_CONFIGURED),
                        STR("the agent of SUSE Observability runs there, and Herd does not know its "
                            "server: start herd-controller with --suse-observability-url and "
-                           "--suse-observability-credentials (docs/observability.md)"));
+                           "--suse-observability-credentials-dir (docs/observability.md)"));
     if (server->reason.len)
         return without(server->reason, server->message);
     samples = server->current ? map_get(server->current->indexes, cluster) : NULL;
