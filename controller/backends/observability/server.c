@@ -252,9 +252,9 @@ static void reject(struct suse_server *server, int status)
 
     server->rejected =
         str_fmt(server->token,
-                "SUSE Observability %.*s rejects the service token for GET %s (HTTP %d)%s; put one "
-                "that may read there into the entry token of " SECRET,
-                STR_ARG(server->url), server->at->shown, status,
+                "SUSE Observability %.*s %s the service token for GET %s (HTTP %d)%s; put one that "
+                "may read there into the entry token of " SECRET,
+                STR_ARG(server->url), last ? "has rejected" : "rejects", server->at->shown, status,
                 last ? " three times, so Herd sends none until it changes" : "");
     fail(server, REASON(SUSE_OBSERVABILITY_TOKEN_REJECTED), server->rejected, -1);
 }
