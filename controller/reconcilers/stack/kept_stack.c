@@ -20,7 +20,7 @@ enum { LENGTH_DIGITS = 8 };
 /* Text as Stacks have it; deflate finds its pieces again. Changing it needs nothing else: what is
  * packed lives no longer than the process. */
 static const struct str dictionary = STR_INIT(
-    "\"securityProfile\":{\"admission\":\"Disabled\",\"compliance\":\"enabled\",\"policyMode\":\""
+    "\"securityProfile\":{\"compliance\":\"enabled\",\"policyMode\":\""
     "Discover\",\"thresholds\":{\"critical\":0,\"high\":-1}},\"observabilityProfile\":{\"alerts\":"
     "\"enabled\",\"dashboards\":[\""
     "ai-workloads\"],\"scrapeInterval\":\"30s\",\"tracing\":{\"enabled\":true,\"samplingRatio\":0.1"

@@ -71,7 +71,6 @@ func setProfileDefaults(spec *stackv1.StackSpec) {
 	if profile := spec.SecurityProfile; profile != nil {
 		defaultText(&profile.PolicyMode, "Discover")
 		defaultText(&profile.Compliance, enabled)
-		defaultText(&profile.Admission, "Disabled")
 		if profile.Thresholds != nil {
 			defaultPointer(&profile.Thresholds.Critical, 0)
 			defaultPointer(&profile.Thresholds.High, -1)

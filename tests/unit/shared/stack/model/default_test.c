@@ -12,7 +12,7 @@
     "/spec/onFailure=\"Retry\" /spec/deletionPolicy=\"Delete\" /spec/paused=false "
 #define PROFILE                                                                                    \
     "/spec/securityProfile={\"policyMode\":\"Discover\",\"thresholds\":{\"critical\":0,\"high\":-1}," \
-    "\"compliance\":\"enabled\",\"admission\":\"Disabled\"}"
+    "\"compliance\":\"enabled\"}"
 #define OBSERVED                                                                                   \
     "/spec/observabilityProfile={\"scrapeInterval\":\"30s\",\"tracing\":{\"enabled\":true,"           \
     "\"samplingRatio\":0.1},\"dashboards\":[\"ai-workloads\"],\"alerts\":\"enabled\"}"
@@ -37,7 +37,6 @@ static const struct {
       "\"security\":\"disabled\",\"observability\":\"disabled\",\"securityProfile\":{\"policyMode\":"
       "\"Protect\",\"thresholds\":{\"high\":3}}",
       "/spec/securityProfile/thresholds/critical=0 /spec/securityProfile/compliance=\"enabled\" "
-      "/spec/securityProfile/admission=\"Disabled\" "
       CONSTANTS },
     { "an absent rollout stays absent, a present one is completed, its waves are not", "",
       "\"security\":\"disabled\",\"observability\":\"disabled\",\"rollout\":{\"waves\":[{\"name\":\"w\","
