@@ -450,7 +450,8 @@ struct seen_children children_seen(const struct children *children, struct arena
 
         for (size_t cursor = 0;
              kube_cache_next(informer_cache(kind->informer), &cursor, &object);) {
-            struct kept_child kept = kube_child_kept(kube_object_kept(object));
+            /* What was just applied is not as it was before, though the cache may not know yet. */
+            struct kept_child kept = kube_child_kept(live_kept(kind, kube_object_key(object)));
             bool is_of = i < rendered_count(children)
                              ? str_eq(kept.owner_uid, owner->uid)
                              : str_eq(kept.owner_name, label) &&

@@ -241,6 +241,8 @@ static void spell_out(struct json_writer *w, const struct field_table *table, vo
     for (uint32_t i = 0; i < table->count; i++) {
         const struct field *field = &table->rows[i];
 
+        if (field->kind != FIELD_STRUCT && !field->default_.len)
+            continue;
         json_put_key(w, field->json);
         if (field->kind == FIELD_STRUCT)
             spell_out(w, field->of, field_at(into, field));
