@@ -2,6 +2,8 @@
 /* rows.c: failures that name the row. */
 #include "support/rows.h"
 
+#include "support/thread_sanitizer.h"
+
 #include <inttypes.h>
 
 void rows_expect_str(const char *row, struct str got, struct str want)
