@@ -31,7 +31,7 @@ const struct program controller_program = {
     .flag_count = FLAG_COUNT,
 };
 
-enum { TOKEN_BYTES_MAX = 64 * 1024, CA_BYTES_MAX = 1024 * 1024 };
+enum { TOKEN_BYTES_MAX = 64 * 1024 };
 
 static struct str text_of(const struct flag_values *flags, enum flag_id id)
 {
@@ -104,21 +104,6 @@ static int read_url(const struct flag_value *flag, struct str *ret_url, struct e
     return 0;
 }
 
-/* "" if the flag is not set. */
-static int read_ca(struct arena *arena, const struct flag_value *flag, struct str *ret_pem,
-                   struct error *err)
-{
-    *ret_pem = STR("");
-    if (!flag->text.len)
-        return 0;
-    if (file_read(arena, str_z(arena, flag->text), CA_BYTES_MAX, ret_pem, err) < 0)
-        return error_wrap(err, "%s", flag->from);
-    if (str_find(*ret_pem, STR("-----BEGIN CERTIFICATE-----"), 0) < 0)
-        return error_set(err, ERROR_BAD_REQUEST, "%s: %.*s holds no PEM certificate", flag->from,
-                         STR_ARG(flag->text));
-    return 0;
-}
-
 static int read_rancher(struct arena *arena, const struct flag_values *flags,
                         struct kube_config *ret_config, struct error *err)
 {
@@ -134,7 +119,7 @@ static int read_rancher(struct arena *arena, const struct flag_values *flags,
         return -1;
     if (read_token_file(arena, &flags->values[FLAG_RANCHER_TOKEN_FILE], err) < 0)
         return -1;
-    if (read_ca(arena, &flags->values[FLAG_RANCHER_CA_FILE], &ca, err) < 0)
+    if (program_read_ca(arena, &flags->values[FLAG_RANCHER_CA_FILE], &ca, err) < 0)
         return -1;
     *ret_config = (struct kube_config){
         .server = url,
@@ -161,7 +146,7 @@ static int read_suse_observability(struct arena *arena, const struct flag_values
     if (!url->text.len)
         return 0;
     if (read_url(url, &config->server, err) < 0 ||
-        read_ca(arena, &flags->values[FLAG_SUSE_CA], &config->ca_pem, err) < 0)
+        program_read_ca(arena, &flags->values[FLAG_SUSE_CA], &config->ca_pem, err) < 0)
         return -1;
     if (!options->suse_folder[0])
         return error_set(

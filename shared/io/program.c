@@ -2,6 +2,7 @@
 /* program.c: the beginning that all programs share. */
 #include "io/program.h"
 
+#include "io/file.h"
 #include "io/loop.h"
 
 #include <link.h>
@@ -10,6 +11,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+enum { CA_BYTES_MAX = 1024 * 1024 };
 
 static const char *environment(const char *name)
 {
@@ -128,6 +131,22 @@ static const struct flag_value *find_value(const struct flag_values *values, con
         if (str_eq(str_of(values->rows[i].name), str_of(name)))
             return &values->values[i];
     return NULL;
+}
+
+int program_read_ca(struct arena *arena, const struct flag_value *flag, struct str *ret_pem,
+                    struct error *err)
+{
+    struct str pem = STR("");
+
+    if (flag->text.len && file_read(arena, str_z(arena, flag->text), CA_BYTES_MAX, &pem, err) < 0)
+        return error_wrap(err, "%s", flag->from);
+    if (flag->text.len && str_find(pem, STR("-----BEGIN CERTIFICATE-----"), 0) < 0)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "%s: %.*s holds no PEM certificate; name a file with the CA certificates "
+                         "that are to be trusted",
+                         flag->from, STR_ARG(flag->text));
+    *ret_pem = pem;
+    return 0;
 }
 
 struct log *program_log(const struct program *program, const struct flag_values *values)

@@ -50,6 +50,11 @@ int program_parse(const struct program *program, int argc, char **argv, struct a
 /* Say what cannot be used and give PROGRAM_USAGE; for after the flags were parsed. */
 int program_reject(const struct program *program, const struct error *err);
 
+/* The CA certificates (PEM) of the file that a flag names, in the arena; "" if it is not set.
+ * -1: the file cannot be read, is too large, or holds none. */
+int program_read_ca(struct arena *arena, const struct flag_value *flag, struct str *ret_pem,
+                    struct error *err);
+
 /* A log to standard error as the flags "log-level" and "log-format" say, if there are such. */
 struct log *program_log(const struct program *program, const struct flag_values *values);
 /* One line that names every flag that was given; secret ones without their value. */

@@ -11,6 +11,7 @@
 #include "io/file.h"
 #include "io/follow.h"
 #include "io/http_client.h"
+#include "io/program.h"
 #include "kube/backoff.h"
 #include "runtime/limits.h"
 
@@ -374,8 +375,6 @@ void span_exporter_free(struct span_exporter *exporter)
 
 /* --- what flags say --- */
 
-enum { CA_BYTES_MAX = 1024 * 1024 };
-
 /* http[s]://host[:port][/path], without what would be told in messages or cut off. */
 static int read_endpoint(struct arena *arena, const struct flag_value *flag, struct str *ret_url,
                          struct error *err)
@@ -395,19 +394,6 @@ static int read_endpoint(struct arena *arena, const struct flag_value *flag, str
                          "and a query",
                          flag->from);
     *ret_url = str_fmt(arena, "%.*s/v1/traces", STR_ARG(url));
-    return 0;
-}
-
-static int read_ca(struct arena *arena, const struct flag_value *flag, struct str *ret_pem,
-                   struct error *err)
-{
-    if (!flag->text.len)
-        return 0;
-    if (file_read(arena, str_z(arena, flag->text), CA_BYTES_MAX, ret_pem, err) < 0)
-        return error_wrap(err, "%s", flag->from);
-    if (str_find(*ret_pem, STR("-----BEGIN CERTIFICATE-----"), 0) < 0)
-        return error_set(err, ERROR_BAD_REQUEST, "%s: %.*s holds no PEM certificate", flag->from,
-                         STR_ARG(flag->text));
     return 0;
 }
 
@@ -431,7 +417,7 @@ int span_target_read(struct arena *arena, const struct flag_value *endpoint,
     struct span_target target = { STR(""), STR(""), str_z(arena, headers_file->text) };
 
     if (endpoint->text.len && (read_endpoint(arena, endpoint, &target.url, err) < 0 ||
-                               read_ca(arena, ca_file, &target.ca_pem, err) < 0 ||
+                               program_read_ca(arena, ca_file, &target.ca_pem, err) < 0 ||
                                check_headers(arena, headers_file, err) < 0))
         return -1;
     *ret_target = target;

@@ -17,7 +17,7 @@ serve herd
 serve peer
 
 # What the peer leaves out: fields that nobody knows, which the framework's decoder passes over and the CRD's schema refuses;
-# metadata, which the API server judges by itself; annotations by which an operator asks for something; hosts that only configuration allows; and ranges that no version is in, which its library of versions cannot tell.
+# metadata, which the API server validates by itself; annotations by which an operator asks for something; hosts that only configuration allows; and ranges that no version is in, which its library of versions cannot tell.
 left_out=' unknown-fields shape.unknown-field shape.metadata shape.annotation shape.empty-range shape.repo-host repository-hosts '
 
 # ask SERVER ROUTE REVIEW: its answer; what is no review at all is refused as a Status.

@@ -52,7 +52,7 @@ static struct str verdict_of(const struct scene *s, const char *who)
     return str_of(names[scene_state(s, who)->security_scan]);
 }
 
-static void a_release_is_judged_by_its_images(void **state)
+static void a_release_is_evaluated_by_its_images(void **state)
 {
     static const struct {
         const char *row;
@@ -512,7 +512,7 @@ static void disabled_there_is_nothing_to_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_release_is_judged_by_its_images),
+        cmocka_unit_test(a_release_is_evaluated_by_its_images),
         cmocka_unit_test(what_nobody_scans_is_not_being_scanned),
         cmocka_unit_test(a_cluster_that_left_is_not_named),
         cmocka_unit_test(whether_neuvector_is_there_is_known_or_absent),
