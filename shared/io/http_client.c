@@ -352,6 +352,7 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
     client->server_name = copy_of(options->tls_server_name, &ignored);
     client->insecure = options->insecure;
     client->plain_allowed = options->plain_allowed;
+    client->http1 = options->http1;
     client->bearer = options->bearer;
     client->bearer_context = options->bearer_context;
 

@@ -21,6 +21,7 @@ struct http_client_options {
     const char *user_agent;
     bool insecure;              /* do not verify the peer: only when the user asked by name */
     bool plain_allowed;         /* http:// as well as https:// */
+    bool http1;                 /* a connection that the peer ends takes one request with it */
     struct str tls_server_name; /* check the certificate against this name; "" = the URL's host */
     uint32_t connections_max;   /* 0 = 64 */
     /* The bearer token to send, asked at each request so that a rotated file is seen; may be NULL,

@@ -35,6 +35,7 @@ struct http_client {
     char *server_name;
     bool insecure;
     bool plain_allowed;
+    bool http1;
     struct str (*bearer)(void *context);
     void *bearer_context;
 };

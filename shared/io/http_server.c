@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "io/limits.h"
+#include "io/wait.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -172,13 +173,8 @@ static struct MHD_Daemon *start_daemon(struct http_server *server)
 
 static void init_locks(struct http_server *server)
 {
-    pthread_condattr_t attributes;
 
-    pthread_mutex_init(&server->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&server->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    wait_init(&server->lock, &server->changed);
 }
 
 struct http_server *http_server_create(const struct http_server_options *options, struct error *err)
@@ -212,7 +208,7 @@ struct http_server *http_server_create(const struct http_server_options *options
 static void wait_until_idle(struct http_server *server, int64_t drain_ms)
 {
     int64_t end_ms = http_server_now_ms() + drain_ms;
-    struct timespec at = http_server_soon(drain_ms);
+    struct timespec at = wait_until(drain_ms);
 
     pthread_mutex_lock(&server->lock);
     while (atomic_load(&server->in_flight) && http_server_now_ms() < end_ms)

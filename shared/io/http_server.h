@@ -102,6 +102,10 @@ void http_headers(const struct http_exchange *exchange,
                   void (*each)(void *context, struct str name, struct str value), void *context);
 /* A query parameter, percent-decoded; false if absent. The first one counts. */
 bool http_query(const struct http_exchange *exchange, struct str name, struct str *ret_value);
+/* The parameters of a query one after the other, percent-decoded in the arena; `*rest` begins as
+ * the whole query. What is malformed is passed over. False at the end. */
+bool http_query_next(struct arena *arena, struct str *rest, struct str *ret_name,
+                     struct str *ret_value);
 
 /* Answer. Each exchange exactly once; a handler that returns without answering is a 500. Bytes are
  * borrowed until the handler returned, and copied then: put them into its arena, which goes with
@@ -115,6 +119,9 @@ void http_answer_header(struct http_exchange *exchange, const char *name, struct
 void http_answer_stream(struct http_exchange *exchange, const char *content_type,
                         ptrdiff_t (*next)(void *context, char *into, size_t room),
                         void (*end)(void *context), void *context);
+/* End a stream whose peer does not keep up: its connection is shut, and `end` follows. From any
+ * thread, under a lock that `end` takes too: afterwards the exchange is gone. */
+void http_abandon(const struct http_exchange *exchange);
 /* Instead of an answer: close the connection without a byte, as if the answer were lost on its way.
  * on_end is told status 0. */
 void http_drop(struct http_exchange *exchange);

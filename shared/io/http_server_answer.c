@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 
 enum { STREAM_BLOCK = 16 * 1024 };
 
@@ -91,20 +92,36 @@ static bool decode_argument(struct arena *arena, struct str raw, struct str *ret
     return true;
 }
 
-bool http_query(const struct http_exchange *exchange, struct str name, struct str *ret_value)
+bool http_query_next(struct arena *arena, struct str *rest, struct str *ret_name,
+                     struct str *ret_value)
 {
-    struct arena *arena = exchange->view.arena;
-    struct str rest = exchange->view.query;
     struct str argument;
 
-    while (rest.len && str_split(&rest, '&', &argument)) {
+    while (rest->len && str_split(rest, '&', &argument)) {
         ptrdiff_t equals = str_find_char(argument, '=', 0);
         size_t name_end = equals < 0 ? argument.len : (size_t)equals;
-        struct str key;
+        struct str name, value;
 
-        if (!decode_argument(arena, str_slice(argument, 0, name_end), &key) || !str_eq(key, name))
+        if (!argument.len || !decode_argument(arena, str_slice(argument, 0, name_end), &name) ||
+            !decode_argument(arena, str_slice(argument, name_end + 1, argument.len), &value))
             continue;
-        return decode_argument(arena, str_slice(argument, name_end + 1, argument.len), ret_value);
+        *ret_name = name;
+        *ret_value = value;
+        return true;
+    }
+    return false;
+}
+
+bool http_query(const struct http_exchange *exchange, struct str name, struct str *ret_value)
+{
+    struct str rest = exchange->view.query;
+    struct str key, value;
+
+    while (http_query_next(exchange->view.arena, &rest, &key, &value)) {
+        if (!str_eq(key, name))
+            continue;
+        *ret_value = value;
+        return true;
     }
     return false;
 }
@@ -141,6 +158,11 @@ void http_answer_stream(struct http_exchange *exchange, const char *content_type
     exchange->next = next;
     exchange->end = end;
     exchange->stream_context = context;
+}
+
+void http_abandon(const struct http_exchange *exchange)
+{
+    shutdown(exchange->connection->fd, SHUT_RDWR);
 }
 
 void http_drop(struct http_exchange *exchange)

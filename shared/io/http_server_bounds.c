@@ -238,20 +238,6 @@ static void look_at_all(struct http_server *server)
     }
 }
 
-struct timespec http_server_soon(int64_t wait_ms)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += (time_t)(wait_ms / 1000);
-    at.tv_nsec += (long)(wait_ms % 1000) * 1000000;
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_sec++;
-        at.tv_nsec -= 1000000000;
-    }
-    return at;
-}
-
 static void *watchdog(void *context)
 {
     struct http_server *server = context;
@@ -263,7 +249,7 @@ static void *watchdog(void *context)
             continue;
         }
 
-        struct timespec at = http_server_soon(LOOK_MS);
+        struct timespec at = wait_until(LOOK_MS);
 
         while (!server->ending &&
                pthread_cond_timedwait(&server->changed, &server->lock, &at) != ETIMEDOUT)

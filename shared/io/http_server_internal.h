@@ -12,6 +12,7 @@
 #include "base/linked.h"
 #include "io/handshake_rate.h"
 #include "io/http_server.h"
+#include "io/wait.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -127,8 +128,6 @@ struct http_server {
 /* http_server_bounds.c: connections and their time. */
 int64_t http_server_now_ms(void);
 int64_t http_server_now_us(void);
-/* For waits on `changed`, by CLOCK_MONOTONIC. */
-struct timespec http_server_soon(int64_t wait_ms);
 /* Asked first of all about each connection, by whichever thread accepts it. */
 enum MHD_Result http_server_on_accept(void *context, const struct sockaddr *address, socklen_t len);
 void http_server_on_connection(void *context, struct MHD_Connection *mhd, void **held,

@@ -69,6 +69,11 @@ int kube_child_body(struct arena *arena, const struct kube_owner *owner, struct 
     if (child->resource->namespaced)
         value_set(arena, meta, STR("namespace"),
                   value_str(arena, child->namespace_.len ? child->namespace_ : owner->namespace_));
+    if (child->partial) {
+        value_remove(meta, STR("labels"));
+        *ret_body = value_json(arena, object);
+        return 0;
+    }
     value_set(arena, labels, label, value_str(arena, kube_owner_label(arena, owner->name)));
     value_append(references, owner_reference(arena, owner));
     value_set(arena, meta, STR("ownerReferences"), references);
@@ -142,18 +147,42 @@ static struct str cause_of(struct arena *arena, struct json object)
     return pod_cause(arena, object);
 }
 
+static void write_limits(struct json_writer *w, struct json object)
+{
+    struct json template = json_walk(object, "spec", "template", NULL);
+    struct json_iter it = json_iter(
+        json_walk(json_is(template, JSON_OBJECT) ? template : object, "spec", "containers", NULL));
+
+    json_put_key(w, STR("limits"));
+    json_open_array(w);
+    while (json_next(&it))
+        write_scalars(w, json_walk(it.value, "resources", "limits", NULL));
+    json_close_array(w);
+}
+
+static struct json storage_of(struct json object)
+{
+    struct json_iter it = json_iter(json_walk(object, "spec", "volumeClaimTemplates", NULL));
+
+    return json_walk(json_next(&it) ? it.value : object, "spec", "resources", "requests", "storage",
+                     NULL);
+}
+
 static void write_health(struct arena *arena, struct json object, struct strbuf *out)
 {
     struct object_status status = object_status_of(arena, object);
     struct json_writer w = json_writer(out);
     int64_t replicas = -1;
 
-    json_int64(json_walk(object, "spec", "replicas", NULL), &replicas);
+    if (!json_int64(json_walk(object, "spec", "replicas", NULL), &replicas))
+        json_int64(json_walk(object, "spec", "maxReplicas", NULL), &replicas);
     json_open_object(&w);
     json_field_int(&w, "state", status.state);
     json_field_str(&w, "message", status.message);
     json_field_str(&w, "cause", cause_of(arena, object));
     json_field_int(&w, "replicas", replicas);
+    json_field_str(&w, "storage", json_str(storage_of(object)));
+    write_limits(&w, object);
     json_put_key(&w, STR("status"));
     write_scalars(&w, json_get(object, STR("status")));
     json_close_object(&w);
@@ -200,6 +229,8 @@ struct child_health kube_child_health(struct arena *arena, const struct kept_chi
     health.message = json_str(json_get(json, STR("message")));
     health.cause = json_str(json_get(json, STR("cause")));
     json_int64(json_get(json, STR("replicas")), &health.replicas);
+    health.storage = json_str(json_get(json, STR("storage")));
+    health.limits = json_get(json, STR("limits"));
     health.status = json_get(json, STR("status"));
     return health;
 }

@@ -32,6 +32,9 @@ struct kube_child {
     /* JSON: the fields that we manage, e.g. {"spec":{...}}, and no others; metadata may hold labels
      * and annotations. */
     struct str object;
+    /* Only these fields, of an object that was seen and is of a kind that is watched: it stays
+     * whose it is. */
+    bool partial;
 };
 LIST_DEFINE(kube_children, struct kube_child)
 
@@ -39,8 +42,9 @@ LIST_DEFINE(kube_children, struct kube_child)
  * its beginning and a digest. */
 struct str kube_owner_label(struct arena *arena, struct str owner_name);
 
-/* The body of a server-side apply: the child with apiVersion, kind, name and namespace, `label` and
- * a controlling ownerReference. -1: `object` is no JSON object, which is a bug of the render. */
+/* The body of a server-side apply: the child with apiVersion, kind, name and namespace, and if it
+ * is not partial `label` and a controlling ownerReference. -1: `object` is no JSON object, which is
+ * a bug of the render. */
 int kube_child_body(struct arena *arena, const struct kube_owner *owner, struct str label,
                     const struct kube_child *child, struct str *ret_body, struct error *err);
 
@@ -64,7 +68,9 @@ struct child_health {
     struct str message; /* why it is not current */
     struct str cause;   /* of a pod, why it does not become ready; of what makes pods, why it cannot
                            make them, such as a quota; "" = it does not say */
-    int64_t replicas;   /* of its spec; -1 = it has none */
+    int64_t replicas;   /* of its spec, of an autoscaler the most; -1 = it has none */
+    struct str storage; /* that a claim asks for, or the first template of claims; "" = none */
+    struct json limits; /* of its containers, or its template's: an array of what each limits */
     struct json status; /* what its status says in numbers, words and truths of its own */
 };
 /* Of what was kept. In the arena. */

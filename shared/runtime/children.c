@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/multimap.h"
 #include "kube/meta.h"
 #include "runtime/expectations.h"
 #include "runtime/informer.h"
@@ -19,6 +20,7 @@
 #include "text/json_write.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 enum { REQUESTS_DEFAULT = 8 };
 
@@ -26,6 +28,8 @@ struct kind {
     struct children *children;
     struct informer *informer;
     struct expectations *written;
+    struct multimap *of_owner; /* -> keys of objects: owner_index_key */
+    bool watched;              /* followed only */
     struct dict *applied; /* key -> digests of what was desired and of what came of it, at 64 */
 };
 
@@ -111,12 +115,36 @@ static void tell_owner(const struct kind *kind, const struct kube_object *object
         options->changed(options->context, kube_key(arena, namespace_, kept.owner_name));
 }
 
+/* Whose it is: the uid of who controls a child; of what is followed only, as the label says. */
+static struct str owner_index_key(const struct kind *kind, struct arena *arena,
+                                  const struct kube_object *object)
+{
+    struct kept_child kept = kube_child_kept(kube_object_kept(object));
+
+    return kind->watched ? kube_key(arena, kube_object_namespace(object), kept.owner_name)
+                         : kept.owner_uid;
+}
+
+static void index_object(const struct kind *kind, const struct kube_object *before,
+                         const struct kube_object *after)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+
+    if (before)
+        multimap_remove(kind->of_owner, owner_index_key(kind, arena, before),
+                        kube_object_key(before));
+    if (after)
+        (void)multimap_add(kind->of_owner, owner_index_key(kind, arena, after),
+                           kube_object_key(after));
+}
+
 static void on_change(void *context, struct kube_object *before, struct kube_object *after)
 {
     struct kind *kind = context;
     struct str key = kube_object_key(after ? after : before);
     struct str version = after ? kube_object_resource_version(after) : STR("");
 
+    index_object(kind, before, after);
     if (!after)
         mem_free(dict_remove(kind->applied, key));
     if (expectations_observe(kind->written, key, version) != OBSERVED_NEWS ||
@@ -149,8 +177,8 @@ static struct kind *kind_of(const struct children *children, const struct kube_r
     uint32_t i = 0;
 
     while (i < children->options.resource_count &&
-           (!str_eq(children->options.resources[i].plural, resource->plural) ||
-            !str_eq(children->options.resources[i].group, resource->group)))
+           (!str_eq(children->options.resources[i]->plural, resource->plural) ||
+            !str_eq(children->options.resources[i]->group, resource->group)))
         i++;
     assert(i < children->options.resource_count);
     return &children->kinds[i];
@@ -366,7 +394,7 @@ static void plan_apply(struct pass *pass, struct step *step, const struct kube_c
     }
     step->digest = digest_sha256_hex(pass->arena, step->body);
     step->look_first = kept.len == 0;
-    if (kept.len && !str_eq(live.owner_uid, pass->owner.uid))
+    if (kept.len && !child->partial && !str_eq(live.owner_uid, pass->owner.uid))
         settle(step, CHILD_NOT_OURS);
     else if (kept.len && is_as_it_was_left(step->kind, key, step->digest, &live))
         settle(step, CHILD_APPLIED);
@@ -393,10 +421,13 @@ static void add_desired(struct pass *pass, const struct kube_child *child)
     struct arena *arena = pass->arena;
     struct kind *kind = kind_of(pass->children, child->resource);
     struct str namespace_ = child->namespace_.len ? child->namespace_ : pass->owner.namespace_;
-    struct step *step = add_step(pass, kind, child->resource,
-                                 child->resource->namespaced ? str_dup(arena, namespace_) : STR(""),
-                                 str_dup(arena, child->name), true);
+    struct step *step;
 
+    namespace_ = child->resource->namespaced ? str_dup(arena, namespace_) : STR("");
+    /* It went since it was seen. */
+    if (child->partial && !live_kept(kind, kube_key(arena, namespace_, child->name)).len)
+        return;
+    step = add_step(pass, kind, child->resource, namespace_, str_dup(arena, child->name), true);
     plan_apply(pass, step, child);
 }
 
@@ -416,16 +447,15 @@ static bool is_desired(const struct pass *pass, const struct kind *kind,
 static void add_pruned(struct pass *pass, uint32_t of)
 {
     struct kind *kind = &pass->children->kinds[of];
-    struct kube_object *object;
+    struct str key;
 
-    for (size_t cursor = 0; kube_cache_next(informer_cache(kind->informer), &cursor, &object);) {
+    for (uint32_t i = 0; multimap_at(kind->of_owner, pass->owner.uid, i, &key); i++) {
+        const struct kube_object *object = kube_cache_get(informer_cache(kind->informer), key);
         struct step *step;
 
-        if (is_missing(kind) ||
-            !str_eq(kube_child_kept(kube_object_kept(object)).owner_uid, pass->owner.uid) ||
-            is_desired(pass, kind, object))
+        if (is_missing(kind) || is_desired(pass, kind, object))
             continue;
-        step = add_step(pass, kind, &pass->children->options.resources[of],
+        step = add_step(pass, kind, pass->children->options.resources[of],
                         str_dup(pass->arena, kube_object_namespace(object)),
                         str_dup(pass->arena, kube_object_name(object)), false);
         step->uid = str_dup(pass->arena, kube_object_uid(object));
@@ -438,31 +468,34 @@ static uint32_t rendered_count(const struct children *children)
     return children->options.resource_count - children->options.watched_count;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return str_cmp(((const struct seen_child *)a)->name, ((const struct seen_child *)b)->name);
+}
+
 struct seen_children children_seen(const struct children *children, struct arena *arena,
                                    const struct kube_owner *owner)
 {
     struct seen_children seen = seen_children_new(arena, 8);
-    struct str label = kube_owner_label(arena, owner->name);
-    struct kube_object *object;
+    struct str label = kube_key(arena, owner->namespace_, kube_owner_label(arena, owner->name));
 
     for (uint32_t i = 0; i < children->options.resource_count; i++) {
         const struct kind *kind = &children->kinds[i];
+        struct str of = kind->watched ? label : owner->uid;
+        uint32_t first = seen.count;
+        struct str key;
 
-        for (size_t cursor = 0;
-             kube_cache_next(informer_cache(kind->informer), &cursor, &object);) {
+        for (uint32_t k = 0; multimap_at(kind->of_owner, of, k, &key); k++) {
             /* What was just applied is not as it was before, though the cache may not know yet. */
-            struct kept_child kept = kube_child_kept(live_kept(kind, kube_object_key(object)));
-            bool is_of = i < rendered_count(children)
-                             ? str_eq(kept.owner_uid, owner->uid)
-                             : str_eq(kept.owner_name, label) &&
-                                   str_eq(kube_object_namespace(object), owner->namespace_);
+            struct kept_child kept = kube_child_kept(live_kept(kind, key));
+            struct str namespace_, name;
 
-            if (is_of)
-                seen_children_push(&seen,
-                                   (struct seen_child){ &children->options.resources[i],
-                                                        str_dup(arena, kube_object_name(object)),
-                                                        kube_child_health(arena, &kept) });
+            kube_key_split(key, &namespace_, &name);
+            seen_children_push(&seen, (struct seen_child){ children->options.resources[i],
+                                                           str_dup(arena, name),
+                                                           kube_child_health(arena, &kept) });
         }
+        qsort(seen.items + first, seen.count - first, sizeof(*seen.items), by_name);
     }
     return seen;
 }
@@ -521,10 +554,12 @@ static void kind_open(struct children *children, uint32_t i)
     kind->children = children;
     kind->written = expectations_create();
     kind->applied = dict_create();
+    kind->of_owner = multimap_create();
+    kind->watched = i >= rendered_count(children);
     kind->informer = informer_create(&(struct informer_options){
         .client = options->client,
-        .resource = options->resources[i],
-        .namespace_ = options->resources[i].namespaced ? options->namespace_ : STR(""),
+        .resource = *options->resources[i],
+        .namespace_ = options->resources[i]->namespaced ? options->namespace_ : STR(""),
         .label_selector = options->label,
         .seed = options->seed + i,
         .keep = keep,
@@ -546,6 +581,7 @@ static void kind_close(struct kind *kind)
     for (size_t cursor = 0; dict_next(kind->applied, &cursor, &key, &applied);)
         mem_free(applied);
     dict_free(kind->applied);
+    multimap_free(kind->of_owner);
 }
 
 struct children *children_create(const struct children_options *options)

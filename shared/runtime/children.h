@@ -18,8 +18,8 @@ struct children;
 /* All borrowed. */
 struct children_options {
     struct kube_client *client;
-    struct kube_resource owner;            /* the kind of the owners */
-    const struct kube_resource *resources; /* the kinds of their children */
+    struct kube_resource owner;                   /* the kind of the owners */
+    const struct kube_resource *const *resources; /* the kinds of their children */
     uint32_t resource_count;
     uint32_t
         watched_count;     /* the last of them, which are followed and never applied or pruned: what
@@ -50,7 +50,7 @@ bool children_synced(const struct children *children);
 struct str children_trouble(const struct children *children);
 
 /* The owner's children as they were last seen: those that it controls, and those of kinds that are
- * watched only and carry its label. In the arena. */
+ * watched only and carry its label; by kind, and of a kind by name. In the arena. */
 struct seen_children children_seen(const struct children *children, struct arena *arena,
                                    const struct kube_owner *owner);
 

@@ -104,6 +104,7 @@ struct kube_client *kube_client_create(const struct kube_client_options *options
         .plain_allowed = str_starts(client->config.server, STR("http://")),
         .tls_server_name = client->config.tls_server_name,
         .connections_max = options->connections_max,
+        .http1 = options->http1,
         .bearer = bearer,
         .bearer_context = client,
     };

@@ -20,6 +20,7 @@ struct kube_client_options {
     /* 0 = http_client's own. Over HTTP/2 requests and watches share a few connections; over
      * HTTP/1.1 each watch has one for itself. */
     uint32_t connections_max;
+    bool http1; /* as in http_client_options */
     /* Asked before each request that changes something, when it is queued and again right before it
      * is sent; NULL = always. */
     bool (*may_write)(void *context);

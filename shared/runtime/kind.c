@@ -24,8 +24,9 @@ struct reconcile {
     struct reconcile *older, *newer;
     struct arena *arena;
     struct str key;
-    struct json object;
+    struct json object, measured;
     struct kube_meta meta;
+    int64_t now_ms; /* since 1970; one for all that is decided */
     struct children_count count;
     struct kube_conditions conditions; /* as they are stored, then as they should be */
     struct kube_call *writing;
@@ -100,7 +101,8 @@ static struct kind_observation observe(struct reconcile *reconcile)
         .deleted = reconcile->meta.deletion_timestamp.len > 0,
         .applied = kube_condition_find(&reconcile->conditions, STR("Applied")),
         .children = seen,
-        .now_ms = kube_client_wall_ms(of->options.client),
+        .measured = reconcile->measured,
+        .now_ms = reconcile->now_ms,
     };
 }
 
@@ -120,7 +122,7 @@ static struct str status_of(struct reconcile *reconcile)
     if (kind->summarize) {
         struct kind_observation seen = observe(reconcile);
 
-        kind->summarize(reconcile->arena, &seen, &w, &reconcile->conditions);
+        kind->summarize(kind, reconcile->arena, &seen, &w, &reconcile->conditions);
     }
     json_put_key(&w, STR("conditions"));
     kube_conditions_write(&reconcile->conditions, &w);
@@ -150,8 +152,7 @@ static void write_status(struct reconcile *reconcile)
 
 static void set_condition(struct reconcile *reconcile, struct kube_condition condition)
 {
-    kube_condition_set(&reconcile->conditions, condition,
-                       kube_client_wall_ms(reconcile->of->options.client));
+    kube_condition_set(&reconcile->conditions, condition, reconcile->now_ms);
 }
 
 /* --- one object --- */
@@ -213,7 +214,7 @@ static void render(struct reconcile *reconcile)
     struct kind_observation seen = observe(reconcile);
     const struct problem *denied;
 
-    kind->render(reconcile->arena, &seen, &desired, &problems);
+    kind->render(kind, reconcile->arena, &seen, &desired, &problems);
     problems_sort(&problems);
     denied = first_denied(&problems);
     if (denied) {
@@ -234,7 +235,11 @@ static struct reconcile *reconcile_new(struct kind_reconciler *of, struct str ke
     struct reconcile *reconcile = arena_new(arena, struct reconcile);
 
     *reconcile = (struct reconcile){
-        .of = of, .older = of->newest, .arena = arena, .key = str_dup(arena, key)
+        .of = of,
+        .older = of->newest,
+        .arena = arena,
+        .key = str_dup(arena, key),
+        .now_ms = kube_client_wall_ms(of->options.client),
     };
     if (of->newest)
         of->newest->newer = reconcile;
@@ -252,7 +257,7 @@ static void begin(void *context, struct str key)
 
     if (!object)
         expectations_forget(of->written, key);
-    if (!object || put_off_ms > 0 || !children_synced(of->children)) {
+    if (!object || put_off_ms > 0 || !of->children || !children_synced(of->children)) {
         end(reconcile, object ? RECONCILE_LATER : RECONCILE_DONE, put_off_ms > 0 ? put_off_ms : -1);
         return;
     }
@@ -263,6 +268,8 @@ static void begin(void *context, struct str key)
         return;
     }
     kube_meta_read(reconcile->object, &reconcile->meta);
+    if (of->options.measured)
+        reconcile->measured = of->options.measured(of->options.context, reconcile->arena, key);
     reconcile->conditions = kube_conditions_read(
         reconcile->arena, json_walk(reconcile->object, "status", "conditions", NULL));
     if (!reconcile->meta.deletion_timestamp.len) {
@@ -304,16 +311,49 @@ static void wake_all(void *context)
         kube_controller_add(of->queue, kube_object_key(object));
 }
 
+static bool is_absent(const struct kind_reconciler *of)
+{
+    enum error_code code = informer_trouble(of->objects)->code;
+
+    return code == ERROR_NOT_FOUND || (code == ERROR_FORBIDDEN && of->options.optional);
+}
+
 static void on_trouble(void *context, const struct error *error)
 {
     const struct kind_reconciler *of = context;
     struct str kind = of->options.kind->resource.kind;
 
-    if (error)
+    if (error && is_absent(of))
+        log_debug(of->options.log, "objects are not installed", LOG_STR("kind", kind));
+    else if (error)
         log_warn(of->options.log, "objects cannot be followed", LOG_STR("kind", kind),
                  LOG_Z("error", error->text));
     else
         log_info(of->options.log, "objects can be followed again", LOG_STR("kind", kind));
+}
+
+/* Where a kind is not installed nothing is made of it, and nobody has to pay for that. */
+static void follow_children(void *context)
+{
+    struct kind_reconciler *of = context;
+    const struct kind_options *options = &of->options;
+    const struct kube_kind *kind = options->kind;
+
+    of->children = children_create(&(struct children_options){
+        .client = options->client,
+        .owner = kind->resource,
+        .resources = kind->children,
+        .resource_count = kind->child_count,
+        .watched_count = kind->watched_count,
+        .namespace_ = options->namespace_,
+        .label = str_of(kind->label),
+        .field_manager = str_of(kind->field_manager),
+        .force = kind->force,
+        .seed = options->seed + 2,
+        .changed = on_child,
+        .synced = wake_all,
+        .context = of,
+    });
 }
 
 /* --- the object --- */
@@ -338,22 +378,8 @@ void *kind_reconciler_create(const struct kind_options *options)
         .namespace_ = options->namespace_,
         .seed = options->seed + 1,
         .on_change = on_object,
+        .on_synced = follow_children,
         .on_trouble = on_trouble,
-        .context = of,
-    });
-    of->children = children_create(&(struct children_options){
-        .client = options->client,
-        .owner = kind->resource,
-        .resources = kind->children,
-        .resource_count = kind->child_count,
-        .watched_count = kind->watched_count,
-        .namespace_ = options->namespace_,
-        .label = str_of(kind->label),
-        .field_manager = str_of(kind->field_manager),
-        .force = kind->force,
-        .seed = options->seed + 2,
-        .changed = on_child,
-        .synced = wake_all,
         .context = of,
     });
     return of;
@@ -385,6 +411,12 @@ void kind_reconciler_pause(void *reconciler, bool paused)
     kube_controller_pause(((struct kind_reconciler *)reconciler)->queue, paused);
 }
 
+void kind_reconciler_wake(void *reconciler)
+{
+    if (((struct kind_reconciler *)reconciler)->options.measured)
+        wake_all(reconciler);
+}
+
 uint32_t kind_reconciler_busy(const void *reconciler)
 {
     return kube_controller_busy(((const struct kind_reconciler *)reconciler)->queue);
@@ -395,19 +427,20 @@ struct str kind_reconciler_trouble(const void *reconciler)
     const struct kind_reconciler *of = reconciler;
     const struct error *trouble = informer_trouble(of->objects);
 
-    if (trouble->code == ERROR_NOT_FOUND)
+    if (is_absent(of))
         return STR("");
     if (trouble->code != ERROR_NONE)
         return str_of(trouble->text);
-    return informer_synced(of->objects) ? children_trouble(of->children)
-                                        : STR("its objects are being listed");
+    return of->children ? children_trouble(of->children) : STR("its objects are being listed");
 }
 
 struct str kind_reconciler_note(const void *reconciler)
 {
-    const struct informer *objects = ((const struct kind_reconciler *)reconciler)->objects;
+    const struct kind_reconciler *of = reconciler;
 
-    return informer_trouble(objects)->code == ERROR_NOT_FOUND
-               ? STR("its CustomResourceDefinition is not installed")
-               : STR("");
+    if (!is_absent(of))
+        return STR("");
+    return of->options.optional
+               ? STR("its CustomResourceDefinition is not installed, or it may not be read")
+               : STR("its CustomResourceDefinition is not installed");
 }

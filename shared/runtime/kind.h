@@ -28,7 +28,12 @@ struct kind_options {
     struct log *log;
     struct str namespace_; /* "" = all */
     uint32_t workers;      /* 0 = as runtime/controller.h */
+    bool optional;         /* not to be allowed to list the objects is no trouble: it is as if the
+                              kind were not installed */
     uint64_t seed;
+    /* NULL: nobody measures. kind_observation.measured of the object; in the arena. */
+    struct json (*measured)(void *context, struct arena *arena, struct str key);
+    void *context;
 };
 
 /* Follows objects and children from now on; reconciles once it is resumed. */
@@ -38,6 +43,8 @@ void *kind_reconciler_create(const struct kind_options *options);
 void kind_reconciler_free(void *reconciler);
 void kind_reconciler_pause(void *reconciler, bool paused);
 uint32_t kind_reconciler_busy(const void *reconciler);
+/* What was measured is new: look at all objects again, if any is measured. */
+void kind_reconciler_wake(void *reconciler);
 /* "" = its objects and their children are followed; or the kind is not installed, which the note
  * says. */
 struct str kind_reconciler_trouble(const void *reconciler);
