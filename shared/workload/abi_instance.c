@@ -3,15 +3,10 @@
 #include "workload/abi_instance.h"
 
 #include "kube/meta.h"
-#include "stack/model/decode.h"
-#include "stack/model/default.h"
 #include "stack/model/status_rows.h"
-#include "workload/workload_status.h"
 
 #define FIELDS_DEF "workload/abi_instance_fields.def"
 #include "stack/model/fields_rows.h"
-
-#define LABEL "abi.io/instance"
 
 STATUS_TABLE(abi_health, char, "How the instance fares.")
 STATUS_UNUSED(abi_health, "status", STRING, NONE, "Healthy, Degraded, Unhealthy or Unknown.")
@@ -35,40 +30,23 @@ STATUS_UNUSED(abi_status, "conditions", CONDITIONS, FIELDS(condition),
               "Ready, Progressing, Accepted and Applied.")
 STATUS_END(abi_status)
 
-static const struct workload_phases phases = { {
-    [WORKLOAD_PENDING] = STR_INIT("Pending"),
-    [WORKLOAD_CREATING] = STR_INIT("Creating"),
-    [WORKLOAD_RUNNING] = STR_INIT("Running"),
-    [WORKLOAD_UPDATING] = STR_INIT("Updating"),
-    [WORKLOAD_SUCCEEDED] = STR_INIT("Running"),
-    [WORKLOAD_FAILED] = STR_INIT("Failed"),
-    [WORKLOAD_TERMINATING] = STR_INIT("Terminating"),
-} };
-
-static const struct kube_resource children[] = {
-    KUBE_RESOURCE_INIT("apps", "v1", "deployments", "Deployment", true),
-    KUBE_RESOURCE_INIT("apps", "v1", "statefulsets", "StatefulSet", true),
-    KUBE_RESOURCE_INIT("", "v1", "services", "Service", true),
-    KUBE_RESOURCE_INIT("", "v1", "configmaps", "ConfigMap", true),
-    KUBE_RESOURCE_INIT("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler",
-                       true),
-    KUBE_RESOURCE_INIT("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true),
-    KUBE_RESOURCE_INIT("monitoring.coreos.com", "v1", "servicemonitors", "ServiceMonitor", true),
-    KUBE_RESOURCE_INIT("", "v1", "pods", "Pod", true),
+static const struct kube_resource *const children[] = {
+    &workload_child_resources[WORKLOAD_DEPLOYMENTS],
+    &workload_child_resources[WORKLOAD_STATEFUL_SETS],
+    &workload_child_resources[WORKLOAD_SERVICES],
+    &workload_child_resources[WORKLOAD_CONFIG_MAPS],
+    &workload_child_resources[WORKLOAD_AUTOSCALERS],
+    &workload_child_resources[WORKLOAD_DISRUPTION_BUDGETS],
+    &workload_child_resources[WORKLOAD_SERVICE_MONITORS],
+    &workload_child_resources[WORKLOAD_CLAIMS],
+    &workload_child_resources[WORKLOAD_PODS],
 };
 
 /* --- the spec as a workload --- */
 
-static void add_env(struct workload *workload, const char *name, struct str value)
-{
-    if (value.len)
-        workload_envs_push(&workload->env,
-                           (struct workload_env){ .name = str_of(name), .value = value });
-}
-
 static void add_flag(struct workload *workload, const char *name, bool on)
 {
-    add_env(workload, name, on ? STR("true") : STR("false"));
+    workload_add_env(workload, name, on ? STR("true") : STR("false"));
 }
 
 static void read_env(struct workload *workload, const struct abi_spec *spec)
@@ -82,40 +60,25 @@ static void read_env(struct workload *workload, const struct abi_spec *spec)
     add_flag(workload, "ABI_FEATURE_WEB", features->web);
     add_flag(workload, "ABI_FEATURE_PROFILING", features->profiling);
     if (features->gpu) {
-        add_env(workload, "ABI_GPU_BACKEND",
-                field_word_name(&words_of_abi_gpu_backend, spec->gpu.backend));
-        add_env(workload, "ABI_GPU_MEMORY", spec->gpu.memory);
+        workload_add_env(workload, "ABI_GPU_BACKEND",
+                         field_word_name(&words_of_abi_gpu_backend, spec->gpu.backend));
+        workload_add_env(workload, "ABI_GPU_MEMORY", spec->gpu.memory);
     }
     if (features->ai) {
-        add_env(workload, "ABI_LLM_PROVIDER", spec->llm.provider);
-        add_env(workload, "ABI_LLM_MODEL", spec->llm.model);
-        add_env(workload, "ABI_LLM_ENDPOINT", spec->llm.endpoint);
+        workload_add_env(workload, "ABI_LLM_PROVIDER", spec->llm.provider);
+        workload_add_env(workload, "ABI_LLM_MODEL", spec->llm.model);
+        workload_add_env(workload, "ABI_LLM_ENDPOINT", spec->llm.endpoint);
     }
-    for (uint32_t i = 0; i < spec->secrets.api_keys.count; i++) {
-        const struct abi_api_key *one = &spec->secrets.api_keys.items[i];
-
-        workload_envs_push(&workload->env, (struct workload_env){ .name = one->name,
-                                                                  .secret = one->secret_name,
-                                                                  .key = one->key });
-    }
-}
-
-static void add_port(struct arena *arena, struct workload *workload, const char *name,
-                     int64_t number)
-{
-    workload_ports_push(
-        &workload->ports,
-        (struct workload_port){ str_of(name), number,
-                                str_fmt(arena, "%.*s-%s", STR_ARG(workload->name), name) });
+    workload_add_api_keys(workload, &spec->secrets);
 }
 
 static void read_ports(struct arena *arena, struct workload *workload, const struct abi_spec *spec)
 {
     if (spec->features.web)
-        add_port(arena, workload, "http", spec->networking.http_port);
+        workload_add_port(arena, workload, "http", spec->networking.http_port);
     if (spec->features.network)
-        add_port(arena, workload, "grpc", spec->networking.grpc_port);
-    add_port(arena, workload, "metrics", spec->networking.metrics_port);
+        workload_add_port(arena, workload, "grpc", spec->networking.grpc_port);
+    workload_add_port(arena, workload, "metrics", spec->networking.metrics_port);
     workload->metrics_port = STR("metrics");
     if (spec->features.web)
         workload->health_path = STR("/health");
@@ -125,12 +88,7 @@ static void read_availability(struct workload *workload, const struct abi_spec *
 {
     const struct abi_high_availability *wanted = &spec->high_availability;
 
-    if (spec->autoscaling.enabled) {
-        workload->replicas_min = spec->autoscaling.min_replicas;
-        workload->replicas_max = spec->autoscaling.max_replicas;
-        workload->target_cpu = spec->autoscaling.target_cpu;
-        workload->target_memory = spec->autoscaling.target_memory;
-    }
+    workload_set_autoscaling(workload, &spec->autoscaling);
     if (!wanted->enabled)
         return;
     workload->anti_affinity =
@@ -161,84 +119,50 @@ static void read_pods(struct workload *workload, const struct abi_spec *spec)
     }
 }
 
-static void read(struct arena *arena, struct json object, struct workload *ret_workload,
-                 struct abi_spec *ret_spec, struct problems *problems)
-{
-    struct kube_meta meta;
-
-    *ret_spec = (struct abi_spec){ 0 };
-    kube_meta_read(object, &meta);
-    object_decode(arena, object, &abi_instance_kind.resource, &fields_of_abi_spec, ret_spec,
-                  problems);
-    object_default(arena, &fields_of_abi_spec, ret_spec);
-    workload_check_name(arena, meta.name, problems);
-    *ret_workload = (struct workload){
-        .name = meta.name,
-        .app = STR("abi"),
-        .label = STR(LABEL),
-        .label_value = meta.name,
-        .controller = WORKLOAD_DEPLOYMENTS,
-        .replicas = ret_spec->replicas,
-        .image = str_fmt(arena, "%.*s:%.*s", STR_ARG(ret_spec->image.repository),
-                         STR_ARG(ret_spec->image.tag)),
-        .version = ret_spec->image.tag,
-        .pull_policy = field_word_name(&words_of_abi_pull_policy, ret_spec->image.pull_policy),
-        .pull_secrets = ret_spec->image.pull_secrets,
-        .config = ret_spec->config,
-        .env = workload_envs_new(arena, 8),
-        .ports = workload_ports_new(arena, 3),
-        .service_type =
-            field_word_name(&words_of_abi_service_type, ret_spec->networking.service_type),
-    };
-    read_pods(ret_workload, ret_spec);
-    read_env(ret_workload, ret_spec);
-    read_ports(arena, ret_workload, ret_spec);
-    read_availability(ret_workload, ret_spec);
-}
-
 /* --- what its tables cannot say --- */
-
-static void deny(struct problems *problems, const char *field, struct str message,
-                 const char *remedy)
-{
-    problems_add(problems, (struct problem){ .field = str_of(field),
-                                             .message = message,
-                                             .remedy = str_of(remedy),
-                                             .severity = SEVERITY_DENY });
-}
 
 static void validate(struct arena *arena, const struct abi_spec *spec, struct problems *problems)
 {
-    const struct abi_autoscaling *scaling = &spec->autoscaling;
     const struct abi_disruption_budget *budget = &spec->high_availability.budget;
 
-    if (scaling->enabled && scaling->min_replicas > scaling->max_replicas)
-        deny(problems, "spec.autoscaling.minReplicas",
-             str_fmt(arena, "Invalid value: %lld: it is above maxReplicas, %lld",
-                     (long long)scaling->min_replicas, (long long)scaling->max_replicas),
-             "lower minReplicas or raise maxReplicas");
+    workload_check_autoscaling(arena, &spec->autoscaling, problems);
     if (budget->min_available.len && budget->max_unavailable.len)
-        deny(problems, "spec.highAvailability.podDisruptionBudget",
-             STR("Invalid value: minAvailable and maxUnavailable exclude each other"),
-             "keep one of them");
+        workload_deny(problems, "spec.highAvailability.podDisruptionBudget",
+                      STR("Invalid value: minAvailable and maxUnavailable exclude each other"),
+                      "keep one of them");
 }
 
-static void render(struct arena *arena, const struct kind_observation *seen,
-                   struct kube_children *desired, struct problems *problems)
-{
-    struct workload workload;
-    struct abi_spec spec;
+/* --- all of it --- */
 
-    read(arena, seen->object, &workload, &spec, problems);
+static void read(const struct workload_kind *kind, struct arena *arena,
+                 const struct kind_observation *seen, struct workload *ret_workload,
+                 struct problems *problems)
+{
+    struct abi_spec spec = { 0 };
+    struct workload workload = workload_begin(kind, arena, seen, &spec, problems);
+
     validate(arena, &spec, problems);
-    workload_render(arena, &workload, seen, desired);
+    workload.replicas = spec.replicas;
+    workload.image =
+        str_fmt(arena, "%.*s:%.*s", STR_ARG(spec.image.repository), STR_ARG(spec.image.tag));
+    workload.version = spec.image.tag;
+    workload.pull_policy = field_word_name(&words_of_abi_pull_policy, spec.image.pull_policy);
+    workload.pull_secrets = spec.image.pull_secrets;
+    workload.config = spec.config;
+    workload.service_type =
+        field_word_name(&words_of_abi_service_type, spec.networking.service_type);
+    read_pods(&workload, &spec);
+    read_env(&workload, &spec);
+    read_ports(arena, &workload, &spec);
+    read_availability(&workload, &spec);
+    *ret_workload = workload;
 }
 
 /* --- status --- */
 
 static struct str health_of(const struct workload_status *status)
 {
-    if (status->phase == WORKLOAD_RUNNING)
+    if (status->phase == WORKLOAD_RUNNING && !status->message.len)
         return STR("Healthy");
     if (status->phase == WORKLOAD_PENDING || status->phase == WORKLOAD_TERMINATING)
         return STR("Unknown");
@@ -263,41 +187,46 @@ static void write_endpoints(struct arena *arena, const struct workload *workload
     json_close_object(w);
 }
 
-static void summarize(struct arena *arena, const struct kind_observation *seen,
-                      struct json_writer *w, struct kube_conditions *conditions)
+static void summarize(const struct workload_kind *kind, struct arena *arena,
+                      const struct kind_observation *seen, const struct workload *workload,
+                      const struct workload_status *status, struct json_writer *w,
+                      struct kube_conditions *conditions)
 {
-    struct problems ignored = problems_new(arena);
     struct str version = json_str(json_walk(seen->object, "status", "version", NULL));
-    struct workload_status status;
-    struct workload workload;
-    struct abi_spec spec;
     struct kube_meta meta;
 
+    (void)kind;
+    (void)conditions;
     kube_meta_read(seen->object, &meta);
-    read(arena, seen->object, &workload, &spec, &ignored);
-    status = workload_summarize(arena, seen, &workload, &phases, w, conditions);
     json_put_key(w, STR("health"));
     json_open_object(w);
-    json_field_str(w, "status", health_of(&status));
-    if (status.message.len)
-        json_field_str(w, "message", status.message);
+    json_field_str(w, "status", health_of(status));
+    if (status->message.len)
+        json_field_str(w, "message", status->message);
     json_close_object(w);
     /* The one before runs until all pods are replaced. */
-    if (status.phase == WORKLOAD_RUNNING)
-        version = workload.version;
+    if (status->phase == WORKLOAD_RUNNING && !status->message.len)
+        version = workload->version;
     if (version.len)
         json_field_str(w, "version", version);
-    write_endpoints(arena, &workload, meta.namespace_, w);
+    write_endpoints(arena, workload, meta.namespace_, w);
 }
 
-const struct kube_kind abi_instance_kind = {
-    .resource = KUBE_RESOURCE_INIT("abi.io", "v1", "abiinstances", "AbiInstance", true),
-    .children = children,
-    .child_count = sizeof(children) / sizeof(children[0]),
-    .watched_count = 1,
-    .label = LABEL,
-    .field_manager = "herd-controller",
-    .force = true,
-    .render = render,
+const struct workload_kind abi_instance_kind = {
+    .kind =
+        WORKLOAD_KUBE_KIND(KUBE_RESOURCE_INIT("abi.io", "v1", "abiinstances", "AbiInstance", true),
+                           children, 1, "abi.io/instance"),
+    .spec = &fields_of_abi_spec,
+    .app = "abi",
+    .phases = { {
+        [WORKLOAD_PENDING] = STR_INIT("Pending"),
+        [WORKLOAD_CREATING] = STR_INIT("Creating"),
+        [WORKLOAD_RUNNING] = STR_INIT("Running"),
+        [WORKLOAD_UPDATING] = STR_INIT("Updating"),
+        [WORKLOAD_SUCCEEDED] = STR_INIT("Running"),
+        [WORKLOAD_FAILED] = STR_INIT("Failed"),
+        [WORKLOAD_TERMINATING] = STR_INIT("Terminating"),
+    } },
+    .read = read,
     .summarize = summarize,
 };

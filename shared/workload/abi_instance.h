@@ -4,8 +4,8 @@
 #ifndef HERD_WORKLOAD_ABI_INSTANCE_H
 #define HERD_WORKLOAD_ABI_INSTANCE_H
 
-#include "kube/kind.h"
-#include "stack/model/fields.h"
+#include "workload/common.h"
+#include "workload/workload_kind.h"
 
 enum abi_pull_policy {
     ABI_PULL_UNSET,
@@ -56,15 +56,6 @@ struct abi_llm {
     uint64_t given;
     struct str provider, model, endpoint;
 };
-struct abi_api_key {
-    uint64_t given;
-    struct str name, secret_name, key;
-};
-LIST_DEFINE(abi_api_keys, struct abi_api_key)
-struct abi_secrets {
-    uint64_t given;
-    struct abi_api_keys api_keys;
-};
 struct abi_disruption_budget {
     uint64_t given;
     struct str min_available, max_unavailable;
@@ -74,11 +65,6 @@ struct abi_high_availability {
     bool enabled;
     enum abi_anti_affinity anti_affinity;
     struct abi_disruption_budget budget;
-};
-struct abi_autoscaling {
-    uint64_t given;
-    bool enabled;
-    int64_t min_replicas, max_replicas, target_cpu, target_memory;
 };
 struct abi_spec {
     uint64_t given;
@@ -91,13 +77,13 @@ struct abi_spec {
     struct abi_networking networking;
     struct json config;
     struct abi_llm llm;
-    struct abi_secrets secrets;
+    struct workload_secrets secrets;
     struct abi_high_availability high_availability;
-    struct abi_autoscaling autoscaling;
+    struct workload_autoscaling autoscaling;
 };
 
 extern const struct field_table fields_of_abi_spec;
 extern const struct field_table fields_of_abi_status;
-extern const struct kube_kind abi_instance_kind;
+extern const struct workload_kind abi_instance_kind;
 
 #endif

@@ -4,8 +4,7 @@
 #ifndef HERD_WORKLOAD_APPLICATION_H
 #define HERD_WORKLOAD_APPLICATION_H
 
-#include "kube/kind.h"
-#include "stack/model/fields.h"
+#include "workload/workload_kind.h"
 
 enum application_strategy {
     APPLICATION_STRATEGY_UNSET,
@@ -24,6 +23,6 @@ struct application_spec {
 
 extern const struct field_table fields_of_application_spec;
 extern const struct field_table fields_of_application_status;
-extern const struct kube_kind application_kind;
+extern const struct workload_kind application_kind;
 
 #endif

@@ -14,7 +14,7 @@
 #define WORKLOAD_NAME_MAX 52
 
 /* The kinds of objects that it can be rendered to; each kind of workload names those that it uses
- * (KUBE_RESOURCE rows, in workload_child_resources). PODS are followed only. */
+ * (workload_child_resources). PODS are followed only, and CLAIMS of volumes made to grow. */
 enum workload_resource {
     WORKLOAD_DEPLOYMENTS,
     WORKLOAD_STATEFUL_SETS,
@@ -24,6 +24,7 @@ enum workload_resource {
     WORKLOAD_AUTOSCALERS,
     WORKLOAD_DISRUPTION_BUDGETS,
     WORKLOAD_SERVICE_MONITORS,
+    WORKLOAD_CLAIMS,
     WORKLOAD_PODS,
     WORKLOAD_RESOURCES
 };
@@ -54,16 +55,20 @@ struct workload {
     int64_t replicas;
     bool recreate; /* all old pods end before new ones begin */
     struct str image, pull_policy, version;
+    struct str_list args;
     struct str_list pull_secrets;
     struct json resources; /* as a container has them; absent = none */
     struct str gpu_resource;
-    int64_t gpus; /* of `gpu_resource`, for each replica */
-    struct json node_selector;
+    int64_t gpus;                 /* of `gpu_resource`, for each replica */
+    struct str gpu_label;         /* of nodes; "" = any node will do */
+    struct str_list gpu_products; /* its values that will do */
     struct workload_envs env;
     struct json config; /* an object of strings: a ConfigMap, and variables of the container */
     struct workload_ports ports;
     struct str service_type;
-    struct str health_path;                            /* "" = no probes; asked at the first port */
+    struct str health_path;  /* "" = no probes; asked at the first port */
+    int64_t startup_seconds; /* until it has to be healthy; 0 = 600 */
+    bool shared_memory;      /* more than the 64 MiB that containers have: processes share models */
     struct str volume_size, storage_class, mount_path; /* "" size = no volume */
     enum anti_affinity anti_affinity;
     struct str min_available, max_unavailable; /* of a PodDisruptionBudget; both "" = none */
@@ -77,8 +82,18 @@ struct workload {
 void workload_render(struct arena *arena, const struct workload *workload,
                      const struct kind_observation *seen, struct kube_children *children);
 
+/* The name of what controls its pods. In the arena. */
+struct str workload_controller_name(struct arena *arena, const struct workload *workload);
+
 /* The pods, as `kubectl get -l` takes it. In the arena. */
 struct str workload_selector(struct arena *arena, const struct workload *workload);
+
+/* A finding that is denied. */
+void workload_deny(struct problems *problems, const char *field, struct str message,
+                   const char *remedy);
+/* Adds what is wrong with a size that is less than the volumes have. */
+void workload_check_volumes(struct arena *arena, const struct workload *workload,
+                            const struct kind_observation *seen, struct problems *problems);
 
 /* Adds what is wrong with a name that all objects of a workload are to have. */
 void workload_check_name(struct arena *arena, struct str name, struct problems *problems);

@@ -13,12 +13,15 @@ static int64_t number(struct json object, const char *key)
     return value;
 }
 
-static const struct seen_child *find(const struct kind_observation *seen,
-                                     enum workload_resource resource)
+/* What controls the pods, if it is there: not the Job of another image. */
+static const struct seen_child *find(struct arena *arena, const struct kind_observation *seen,
+                                     const struct workload *workload)
 {
+    struct str name = workload_controller_name(arena, workload);
+
     for (uint32_t i = 0; i < seen->children->count; i++)
-        if (str_eq(seen->children->items[i].resource->plural,
-                   workload_child_resources[resource].plural))
+        if (seen->children->items[i].resource == &workload_child_resources[workload->controller] &&
+            str_eq(seen->children->items[i].name, name))
             return &seen->children->items[i];
     return NULL;
 }
@@ -77,11 +80,11 @@ static struct workload_status phase_of(struct arena *arena, const struct kind_ob
 }
 
 static struct workload_status status_of(struct arena *arena, const struct kind_observation *seen,
-                                        enum workload_resource controller, enum workload_phase was)
+                                        const struct workload *workload, enum workload_phase was)
 {
-    const struct seen_child *pods = find(seen, controller);
+    const struct seen_child *pods = find(arena, seen, workload);
     struct workload_status result = phase_of(arena, seen, pods, was);
-    bool is_job = controller == WORKLOAD_JOBS;
+    bool is_job = workload->controller == WORKLOAD_JOBS;
 
     if (pods) {
         result.replicas = number(pods->health.status, is_job ? "active" : "replicas");
@@ -137,7 +140,7 @@ struct workload_status workload_summarize(struct arena *arena, const struct kind
 {
     enum workload_phase was =
         phase_from(phases, json_str(json_walk(seen->object, "status", "phase", NULL)));
-    struct workload_status status = status_of(arena, seen, workload->controller, was);
+    struct workload_status status = status_of(arena, seen, workload, was);
     int64_t generation = 0;
 
     json_int64(json_walk(seen->object, "metadata", "generation", NULL), &generation);
