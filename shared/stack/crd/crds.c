@@ -9,6 +9,7 @@
 #include "stack/policy/policy_status.h"
 #include "workload/abi_instance.h"
 #include "workload/application.h"
+#include "workload/model_server.h"
 
 /* runtime/kind.c writes it, and nothing reads it back. */
 STATUS_TABLE(kind_status, char, "What became of it; written by its controller only.")
@@ -87,6 +88,20 @@ static const struct crd_column application_columns[] = {
     { "Replicas", "integer", ".status.replicas", "Pods that there are", 0 },
     { "Age", "date", ".metadata.creationTimestamp", "", 0 },
     { "Image", "string", ".spec.image", "The container image", 1 },
+    { "Message", "string", ".status.conditions[?(@.type==\"Ready\")].message",
+      "Why it is not ready", 1 },
+    { 0 },
+};
+
+static const struct crd_column model_columns[] = {
+    { "Phase", "string", ".status.phase",
+      "Pending, Creating, Running, Updating, Failed or Terminating", 0 },
+    { "Ready", "integer", ".status.readyReplicas", "Pods that are ready", 0 },
+    { "Replicas", "integer", ".status.replicas", "Pods that there are", 0 },
+    { "Scaling", "string", ".status.scaling.reason", "Why so many replicas", 0 },
+    { "Age", "date", ".metadata.creationTimestamp", "", 0 },
+    { "GPU", "string", ".spec.gpuType", "GPU that the nodes have", 1 },
+    { "Endpoint", "string", ".status.endpoint", "URL of the Service", 1 },
     { "Message", "string", ".status.conditions[?(@.type==\"Ready\")].message",
       "Why it is not ready", 1 },
     { 0 },
@@ -178,6 +193,40 @@ const struct crd crds[] = {
         .spec = &fields_of_application_spec,
         .status = &fields_of_application_status,
         .columns = application_columns,
+        .scale = true,
+        .workload = true,
+    },
+    {
+        .group = "herd.suse.com",
+        .version = "v1",
+        .kind = "ModelDeployment",
+        .plural = "modeldeployments",
+        .singular = "modeldeployment",
+        .short_names = "mdep",
+        .namespaced = true,
+        .made_from = "shared/workload/model_server_fields.def and scaling_fields.def",
+        .help = "A ModelDeployment: a model that is served on this cluster, by as many replicas "
+                "as its SLA needs.",
+        .spec = &fields_of_model_spec,
+        .status = &fields_of_model_status,
+        .columns = model_columns,
+        .scale = true,
+        .workload = true,
+    },
+    {
+        .group = "ai.example.com",
+        .version = "v1",
+        .kind = "LLMModel",
+        .plural = "llmmodels",
+        .singular = "llmmodel",
+        .short_names = "llm",
+        .namespaced = true,
+        .made_from = "shared/workload/model_server_fields.def and scaling_fields.def",
+        .help = "An LLMModel: a language model that is served on this cluster, by as many "
+                "replicas as its SLA needs.",
+        .spec = &fields_of_llm_model_spec,
+        .status = &fields_of_model_status,
+        .columns = model_columns,
         .scale = true,
         .workload = true,
     },

@@ -6,12 +6,30 @@
 #include "stack/model/fields_decode.h"
 #include "stack/model/type_meta.h"
 
+/* The usual remedy names the fields of Stacks. */
+static void name_own_fields(struct arena *arena, const struct kube_resource *resource,
+                            struct problems *problems, uint32_t from)
+{
+    const struct rule *rule = rule_of(RULE_SHAPE_UNKNOWN_FIELD);
+
+    for (uint32_t i = from; i < problems->list.count; i++) {
+        struct problem *problem = &problems->list.items[i];
+
+        if (str_eq(problem->rule, str_of(rule->name)) &&
+            str_eq(problem->remedy, str_of(rule->remedy)))
+            problem->remedy = str_fmt(
+                arena, "remove it; `kubectl explain %.*s.spec --api-version=%.*s` lists the fields",
+                STR_ARG(resource->plural), STR_ARG(kube_api_version(arena, resource)));
+    }
+}
+
 void object_decode(struct arena *arena, struct json object, const struct kube_resource *resource,
                    const struct field_table *table, void *spec, struct problems *problems)
 {
     struct findings found = findings_new(problems);
     struct path at = path_field(NULL, STR("spec"));
     struct json json = json_get(object, STR("spec"));
+    uint32_t before = problems->list.count;
 
     found.arena = arena;
     type_meta_check(object, resource, table, &found);
@@ -21,6 +39,8 @@ void object_decode(struct arena *arena, struct json object, const struct kube_re
         return;
     }
     fields_decode(&found, table, json, spec, &at);
+    if (resource != &stack_resource)
+        name_own_fields(arena, resource, problems, before);
 }
 
 struct stack *stack_decode(struct arena *arena, struct json object, struct problems *problems)

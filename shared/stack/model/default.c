@@ -199,6 +199,22 @@ void object_default(struct arena *arena, const struct field_table *table, void *
     default_struct(&d, table, spec, NULL, false);
 }
 
+static struct str patch_text(struct defaulting *d)
+{
+    if (!d->patch.len)
+        return STR("");
+    return str_fmt(d->arena, "[%.*s]", STR_ARG(strbuf_str(&d->patch)));
+}
+
+struct str object_default_patch(struct arena *arena, const struct field_table *table, void *spec)
+{
+    struct defaulting d = { .arena = arena, .patch = { .arena = arena } };
+    struct path at = path_field(NULL, STR("spec"));
+
+    default_struct(&d, table, spec, &at, true);
+    return patch_text(&d);
+}
+
 /* --- what follows from other fields --- */
 
 static void default_charts(struct charts *charts)
@@ -241,7 +257,7 @@ static void spell_out(struct json_writer *w, const struct field_table *table, vo
     for (uint32_t i = 0; i < table->count; i++) {
         const struct field *field = &table->rows[i];
 
-        if (field->kind != FIELD_STRUCT && !field->default_.len)
+        if (field->kind == FIELD_STRUCT ? !has_constants(field->of) : !field->default_.len)
             continue;
         json_put_key(w, field->json);
         if (field->kind == FIELD_STRUCT)
@@ -342,8 +358,8 @@ const struct stack *stack_default(struct arena *arena, const struct stack *stack
     if (stack->spec_is_stored)
         d.patch = (struct strbuf){ .arena = arena };
     default_label(&d, defaulted);
-    if (ret_patch && d.patch.len)
-        *ret_patch = str_fmt(arena, "[%.*s]", STR_ARG(strbuf_str(&d.patch)));
+    if (ret_patch)
+        *ret_patch = patch_text(&d);
     return defaulted;
 }
 

@@ -22,6 +22,8 @@ const struct stack *stack_default(struct arena *arena, const struct stack *stack
 
 /* The constants of a table in a struct of its type, decoded: of a kind that has no others. */
 void object_default(struct arena *arena, const struct field_table *table, void *spec);
+/* The same, and the patch that stack_default describes. In the arena. */
+struct str object_default_patch(struct arena *arena, const struct field_table *table, void *spec);
 
 /* Whether security and observability are on there unless the author says otherwise. */
 bool env_is_guarded(struct str env);

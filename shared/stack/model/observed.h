@@ -119,8 +119,10 @@ struct observed_release {
     bool owner_wants;   /* of another Stack's: that Stack is there, and still wants it here */
     struct str adopter; /* of ours: the Stack that adopts it; "" = none */
     struct observed_health health;
-    /* Its workloads that its manifest names, as KIND/NAMESPACE/NAME with a blank behind each, e.g.
-     * "Deployment/shop/web "; within a bound. */
+    /* Its workloads, as KIND/NAMESPACE/NAME with a blank behind each, e.g. "Deployment/shop/web ":
+     * all that its manifest names, within a bound, and those of them that are seen to be its own.
+     */
+    struct str manifest_workloads;
     struct str workloads;
     struct observed_scans scans;
     struct observed_metrics metrics;
@@ -257,9 +259,10 @@ struct observed_cluster {
     struct str scan_message;  /* the same in words, with the cluster */
     struct str checks_reason; /* the same two of compliance checks alone */
     struct str checks_message;
-    struct str rules_reason; /* the same two of admission rules, if the Stack wants some */
+    struct str rules_reason; /* the same two of rules in NeuVector, if the Stack wants some */
     struct str rules_message;
-    struct str rules_left; /* the Stack wants none there any more, and some may be; "" = none is */
+    struct str left_reason; /* what was made for the Stack there is being deleted; "" = none is */
+    struct str left_message;
     struct observed_releases releases;
     struct observed_operations operations;
     struct observed_repos repos;

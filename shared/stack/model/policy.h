@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy.h: a StackPolicy (herd.suse.com/v1) as a value: what a platform team asks of Stacks.
+/* policy.h: a StackPolicy (herd.suse.com/v1) as a value: what a platform team asks of Stacks
+ * and of workloads.
  *
  * Cluster-scoped. Decoded by the table policy_fields.def; what is wrong with it goes to problems as
  * with a Stack, so a policy that could never work is rejected when it is applied. How policies are
@@ -22,6 +23,7 @@ enum policy_presence { POLICY_PRESENCE_UNSET, POLICY_PRESENCE_REQUIRED, POLICY_P
 
 struct policy_match {
     uint64_t given;
+    struct str_list kinds;
     struct str_list env;
     struct str_list namespaces;
     struct str_list exclude_namespaces;
@@ -60,6 +62,7 @@ struct policy {
     struct kube_meta meta;
     struct policy_spec spec;
     struct json spec_json; /* as it came */
+    unsigned kinds;        /* that it is about, as bits (policy_kind.h) */
 };
 
 /* Always gives a policy, in the arena; what is wrong with it (types, words, bounds; fields,

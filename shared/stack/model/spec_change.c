@@ -47,20 +47,30 @@ static bool agree(struct json a, struct json b)
     return same;
 }
 
-static struct str canonical(struct arena *arena, const struct stack *stack)
+static struct str canonical(struct arena *arena, const struct spec_form *form)
 {
     struct strbuf text = strbuf_new(arena, 4096);
 
-    fields_canonical(&fields_of_stack_spec, &stack->spec, &text);
+    fields_canonical(form->table, form->spec, &text);
     return strbuf_str(&text);
+}
+
+bool spec_form_changed(struct arena *arena, const struct spec_form *form,
+                       const struct spec_form *old)
+{
+    if (str_eq(json_raw(form->json), json_raw(old->json)) || json_equal(form->json, old->json))
+        return false;
+    return !agree(form->json, old->json) || !str_eq(canonical(arena, form), canonical(arena, old));
+}
+
+struct spec_form spec_form_of(const struct stack *stack)
+{
+    return (struct spec_form){ stack->spec_json, &fields_of_stack_spec, &stack->spec };
 }
 
 bool spec_changed(struct arena *arena, const struct stack *stack, const struct stack *old)
 {
-    struct json spec = stack->spec_json;
-    struct json before = old->spec_json;
+    struct spec_form form = spec_form_of(stack), before = spec_form_of(old);
 
-    if (str_eq(json_raw(spec), json_raw(before)) || json_equal(spec, before))
-        return false;
-    return !agree(spec, before) || !str_eq(canonical(arena, stack), canonical(arena, old));
+    return spec_form_changed(arena, &form, &before);
 }

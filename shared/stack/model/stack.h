@@ -140,12 +140,20 @@ struct thresholds {
     int64_t high;
 };
 
+/* What NeuVector does about security events and vulnerabilities. */
+struct security_response {
+    uint64_t given;
+    struct str_list webhooks; /* NeuVector's names; none = nobody is notified */
+    enum toggle quarantine;   /* unset: as disabled */
+};
+
 struct security_profile {
     uint64_t given;
     enum policy_mode policy_mode;
     struct thresholds thresholds;
     enum toggle compliance;
     enum admission_mode admission;
+    struct security_response response;
 };
 
 /* A dashboard that Herd has; 0 = it has none of that uid. */

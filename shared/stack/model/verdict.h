@@ -7,12 +7,14 @@
 #include "stack/model/stack.h"
 
 struct resolved_targets;
+struct workload_object;
 
 /* Lives in the arena of the validation. */
 struct verdict {
-    const struct stack *stack;             /* defaulted; NULL of what is no Stack */
-    const struct resolved_targets *chosen; /* where it goes (resolved_targets.h); NULL likewise */
-    struct problems problems;              /* sorted */
+    const struct stack *stack;              /* defaulted; NULL of what is no Stack */
+    const struct resolved_targets *chosen;  /* where it goes (resolved_targets.h); NULL likewise */
+    const struct workload_object *workload; /* workload_object.h; NULL of what is none */
+    struct problems problems;               /* sorted */
     bool allowed;
     struct str patch;         /* of the defaults; "" = none */
     struct str message;       /* of a rejection, for people: every denied finding with its remedy */

@@ -219,14 +219,15 @@ static void count_unseen(struct planner *p, struct plan *plan)
 }
 
 /* Nobody else knows whose they are. */
-static bool awaits_rules(const struct planner *p, struct str *ret_message)
+static bool awaits_observers(const struct planner *p, struct plan *plan)
 {
     for (uint32_t i = 0; i < p->observed->clusters.count; i++) {
         const struct cluster_part *c = &p->clusters[i];
 
-        if (c->left_out || !c->observed->rules_left.len)
+        if (c->left_out || !c->observed->left_reason.len)
             continue;
-        *ret_message = c->observed->rules_left;
+        plan->reason = c->observed->left_reason;
+        plan->message = c->observed->left_message;
         return true;
     }
     return false;
@@ -241,10 +242,8 @@ static bool holds_something(struct planner *p, struct plan *plan)
         plan->reason = REASON(REMOVING_REPO);
         return true;
     }
-    if (awaits_rules(p, &plan->message)) {
-        plan->reason = REASON(REMOVING_ADMISSION_RULES);
+    if (awaits_observers(p, plan))
         return true;
-    }
     if (!plan->held.count)
         return false;
     plan->reason = REASON(CLUSTER_NOT_SYNCED);

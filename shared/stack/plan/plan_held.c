@@ -39,7 +39,7 @@ bool plan_cluster_holds(const struct planner *p, const struct cluster_part *c)
 {
     if (c->left_out)
         return false;
-    if (c->removes_repos || c->observed->rules_left.len)
+    if (c->removes_repos || c->observed->left_reason.len)
         return true;
     if (c->observed->state != CLUSTER_READ && plan_held_before(p, c->observed->id))
         return true;

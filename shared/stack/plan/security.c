@@ -15,7 +15,7 @@ struct evaluation {
     bool unchecked;      /* of some image that is not known, */
     bool checks_pending; /* because nobody has asked yet */
     struct str checks_reason, checks_message; /* why the checks of a cluster cannot be read */
-    struct str rules_reason, rules_message;   /* why admission rules are not as wanted there */
+    struct str rules_reason, rules_message;   /* why rules are not as wanted there */
     struct map *clusters;                     /* id -> const struct observed_cluster */
     struct map *releases; /* "cluster\nnamespace/name" -> const struct observed_release */
     bool incomplete;      /* of some release it is not known what runs, or what is in it */
@@ -263,8 +263,8 @@ static enum condition_status holds(enum scan_progress progress)
                                        : CONDITION_UNKNOWN;
 }
 
-/* No verdict depends on compliance checks and admission rules: what is wrong with them is told
- * only here. What somebody relies on to reject pods goes first. */
+/* No verdict depends on compliance checks and rules: what is wrong with them is told only here.
+ * What somebody relies on to reject pods goes first. */
 static void conclude_passed(const struct evaluation *e, struct security *security)
 {
     bool unchecked = wants_checks(e) && e->checks_reason.len;
@@ -274,7 +274,7 @@ static void conclude_passed(const struct evaluation *e, struct security *securit
                                            : REASON(NEUVECTOR_SCAN_COMPLETED);
     security->message =
         str_fmt(e->arena, "every image was scanned, and none exceeds a threshold%s%.*s%s%.*s",
-                e->rules_reason.len ? "; admission rules are not in effect: " : "",
+                e->rules_reason.len ? "; rules in NeuVector are not in effect: " : "",
                 STR_ARG(e->rules_message), unchecked ? "; compliance checks are not known: " : "",
                 STR_ARG(unchecked ? e->checks_message : STR("")));
 }

@@ -30,6 +30,52 @@ static void check_match(const struct policy_match *match, const struct path *spe
                     "must not be empty: it would select every cluster");
 }
 
+static unsigned kind_named(struct str name)
+{
+    unsigned kind = 0;
+
+    while (kind < POLICY_KIND_COUNT && !str_eq(name, policy_kind_name(kind)))
+        kind++;
+    return kind;
+}
+
+static struct str kinds_supported(struct arena *arena)
+{
+    struct strbuf out = strbuf_new(arena, 128);
+
+    for (unsigned kind = 0; kind < POLICY_KIND_COUNT; kind++)
+        strbuf_fmt(&out, "%s\"%.*s\"", kind ? ", " : "", STR_ARG(policy_kind_name(kind)));
+    return strbuf_str(&out);
+}
+
+/* As bits. A name that is none of ours keeps the policy from being used. */
+static unsigned read_kinds(const struct policy_match *match, const struct path *spec,
+                           struct findings *findings)
+{
+    struct path match_at = path_field(spec, STR("match"));
+    struct path list = path_field(&match_at, STR("kinds"));
+    struct path clusters_at = path_field(&match_at, STR("clusterSelector"));
+    unsigned kinds = 0;
+
+    for (uint32_t i = 0; i < match->kinds.count; i++) {
+        unsigned kind = kind_named(match->kinds.items[i]);
+        struct path at = path_index(&list, i);
+
+        if (kind == POLICY_KIND_COUNT)
+            finding_add(findings, RULE_POLICY_KIND, CAUSE_VALUE_NOT_SUPPORTED, &at, STR(""),
+                        "\"%.*s\": supported values: %.*s",
+                        STR_ARG(finding_shown(findings, match->kinds.items[i])),
+                        STR_ARG(kinds_supported(findings->arena)));
+        else
+            kinds |= 1U << kind;
+    }
+    if (kinds & ~(1U << POLICY_KIND_STACK) && STACK_GIVEN(match, ROW_policy_match_cluster_selector))
+        finding_add(findings, RULE_POLICY_KIND, CAUSE_FORBIDDEN, &clusters_at, STR(""),
+                    "only Stacks have target clusters; a workload runs on the cluster of its API "
+                    "server");
+    return kinds ? kinds : 1U << POLICY_KIND_STACK;
+}
+
 static void check_rule_names(const struct policy_spec *spec, const struct path *list,
                              struct findings *findings)
 {
@@ -46,9 +92,10 @@ static void check_rule_names(const struct policy_spec *spec, const struct path *
     }
 }
 
-static struct policy_checks compile_rules(struct arena *arena, const struct policy_spec *spec,
+static struct policy_checks compile_rules(struct arena *arena, const struct policy *policy,
                                           const struct path *at, struct findings *findings)
 {
+    const struct policy_spec *spec = &policy->spec;
     struct policy_checks checks = policy_checks_new(arena, spec->rules.count);
     struct path list = path_field(at, STR("rules"));
 
@@ -56,8 +103,8 @@ static struct policy_checks compile_rules(struct arena *arena, const struct poli
     for (uint32_t i = 0; i < spec->rules.count; i++) {
         struct path rule_at = path_index(&list, i);
 
-        policy_checks_push(&checks,
-                           policy_check_compile(arena, &spec->rules.items[i], &rule_at, findings));
+        policy_checks_push(&checks, policy_check_compile(arena, &spec->rules.items[i],
+                                                         policy->kinds, &rule_at, findings));
     }
     return checks;
 }
@@ -78,7 +125,8 @@ const struct policy *policy_read(struct arena *arena, struct json object, struct
     if (!policy->spec.action)
         policy->spec.action = POLICY_ACTION_DENY;
     check_match(&policy->spec.match, &at, &findings);
-    *ret_checks = compile_rules(arena, &policy->spec, &at, &findings);
+    policy->kinds = read_kinds(&policy->spec.match, &at, &findings);
+    *ret_checks = compile_rules(arena, policy, &at, &findings);
     return policy;
 }
 

@@ -11,6 +11,7 @@
 struct checking {
     struct findings *findings;
     const struct policy_rule *rule;
+    unsigned kinds;
     const struct path *at;
 };
 
@@ -49,19 +50,24 @@ static struct regex *compile_pattern(const struct checking *c, struct arena *are
     return *held;
 }
 
-static const struct policy_path *compile_path(const struct checking *c, struct arena *arena)
+static const struct policy_path *compile_path(const struct checking *c, struct arena *arena,
+                                              unsigned kind)
 {
     struct path at = under(c, "field");
+    struct str name = policy_kind_name(kind);
     struct error err = { 0 };
-    const struct policy_path *path;
+    const struct policy_path *path = policy_path_compile(arena, kind, c->rule->field, &err);
 
-    if (c->rule->field.len == 0)
-        return NULL;
-    path = policy_path_compile(arena, c->rule->field, &err);
     if (!path)
-        finding_add(c->findings, RULE_POLICY_FIELD, CAUSE_VALUE_INVALID, &at, STR(""),
-                    "\"%.*s\": must be a field of a Stack: %s",
-                    STR_ARG(finding_shown(c->findings, c->rule->field)), err.text);
+        finding_add(c->findings, RULE_POLICY_FIELD, CAUSE_VALUE_INVALID, &at,
+                    kind == POLICY_KIND_STACK
+                        ? STR("")
+                        : STR("name a field of all kinds in match.kinds, or write a policy for "
+                              "each kind; docs/workloads.md lists computed fields"),
+                    "\"%.*s\": must be a field of a%s %.*s: %s",
+                    STR_ARG(finding_shown(c->findings, c->rule->field)),
+                    str_find_char(STR("AEIOU"), name.at[0], 0) < 0 ? "" : "n", STR_ARG(name),
+                    err.text);
     return path;
 }
 
@@ -132,6 +138,33 @@ static void check_end(const struct checking *c, const struct policy_path *path)
               STR("remove charts, or name a field of spec.charts[*]"));
 }
 
+/* The field, in each kind that the rule is about: there it must be of one type. False: it is
+ * not. */
+static bool compile_paths(const struct checking *c, struct arena *arena, struct policy_check *check,
+                          enum policy_path_end *ret_end)
+{
+    const struct policy_path *first = NULL;
+
+    for (unsigned kind = 0; c->rule->field.len && kind < POLICY_KIND_COUNT; kind++) {
+        if (!(c->kinds >> kind & 1))
+            continue;
+        check->paths[kind] = compile_path(c, arena, kind);
+        if (!check->paths[kind])
+            return false;
+        if (first && policy_path_end(first) != policy_path_end(check->paths[kind])) {
+            blame(c, RULE_POLICY_FIELD, "field", "must be of one type in all kinds of match.kinds",
+                  STR("write a policy for each kind"));
+            return false;
+        }
+        first = check->paths[kind];
+    }
+    if (!first)
+        return false;
+    *ret_end = policy_path_end(first);
+    check_end(c, first);
+    return true;
+}
+
 /* Exactly one of the three says what the rule is about. */
 static void check_where(const struct checking *c)
 {
@@ -152,6 +185,10 @@ static void check_where(const struct checking *c)
         blame(c, RULE_POLICY_CHECK, "charts",
               "may not be specified with requiredChart, which is about the Stack as a whole",
               STR("remove charts; match selects the Stacks"));
+    if (c->kinds & ~(1U << POLICY_KIND_STACK) &&
+        (rule->required_chart.len || rule->required_dependency.len || rule->charts.count))
+        blame(c, RULE_POLICY_KIND, NULL, "only Stacks have charts",
+              STR("write a policy of its own for Stacks"));
 }
 
 static void check_bounds(const struct checking *c, const struct policy_check *check)
@@ -206,9 +243,10 @@ static unsigned asks_of(const struct policy_check *check)
 }
 
 struct policy_check policy_check_compile(struct arena *arena, const struct policy_rule *rule,
-                                         const struct path *at, struct findings *findings)
+                                         unsigned kinds, const struct path *at,
+                                         struct findings *findings)
 {
-    struct checking c = { findings, rule, at };
+    struct checking c = { findings, rule, kinds, at };
     struct policy_check check = { .rule = rule };
     enum policy_path_end end = POLICY_END_ANY;
     const char *wrong = rule->name.len ? kube_not_dns1123_label(rule->name) : NULL;
@@ -222,11 +260,7 @@ struct policy_check policy_check_compile(struct arena *arena, const struct polic
                     "\"%.*s\": %s", STR_ARG(finding_shown(findings, rule->name)), wrong);
     }
     check_where(&c);
-    check.path = compile_path(&c, arena);
-    if (check.path) {
-        end = policy_path_end(check.path);
-        check_end(&c, check.path);
-    }
+    (void)compile_paths(&c, arena, &check, &end); /* else there is a finding */
     check.pattern = compile_pattern(&c, arena, "pattern", rule->pattern);
     check.not_pattern = compile_pattern(&c, arena, "notPattern", rule->not_pattern);
     check.minimum = compile_amount(&c, "minimum", rule->minimum, end);
@@ -340,13 +374,13 @@ static struct policy_amount amount_of(struct policy_subject *subject, enum polic
 static struct str bound_fault(const struct policy_subject *subject, const char *what,
                               struct str bound)
 {
-    const char *of_what = subject->value->kind == POLICY_VALUE_COUNT ? "the number of elements "
-                          : subject->value->summed ? "the number of GPUs on one cluster "
-                                                   : "";
+    const struct policy_value *value = subject->value;
+    const char *of_what =
+        value->kind == POLICY_VALUE_COUNT ? "the number of elements" : value->measure;
 
-    return str_fmt(subject->arena, "%.*s: %smust be %s than or equal to %.*s",
-                   STR_ARG(shown(subject->arena, subject->value->text)), of_what, what,
-                   STR_ARG(bound));
+    return str_fmt(subject->arena, "%.*s: %s%smust be %s than or equal to %.*s",
+                   STR_ARG(shown(subject->arena, value->text)), of_what ? of_what : "",
+                   of_what ? " " : "", what, STR_ARG(bound));
 }
 
 static bool breaks_bounds(const struct policy_check *check, struct policy_subject *subject,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy_check.h: one rule of a policy, ready to be put to Stacks. Internal to stack/. */
+/* policy_check.h: one rule of a policy, ready to be put to objects. Internal to stack/. */
 #ifndef HERD_STACK_POLICY_CHECK_H
 #define HERD_STACK_POLICY_CHECK_H
 
@@ -22,8 +22,10 @@ enum policy_asks {
 /* Lives in an arena; the patterns go with it. */
 struct policy_check {
     const struct policy_rule *rule;
-    unsigned asks;                  /* so that what is not asked for costs nothing */
-    const struct policy_path *path; /* NULL: requiredChart or requiredDependency */
+    unsigned asks; /* so that what is not asked for costs nothing */
+    /* By kind (policy_kind.h); NULL: it is not about that, or requiredChart or
+     * requiredDependency. */
+    const struct policy_path *paths[POLICY_KIND_COUNT];
     struct regex *pattern;
     struct regex *not_pattern;
     struct policy_amount minimum; /* NONE: not asked for */
@@ -31,16 +33,18 @@ struct policy_check {
 };
 LIST_DEFINE(policy_checks, struct policy_check)
 
-/* What is wrong with the rule (at `at`) goes to `findings`; then the check is not to be used. */
+/* A rule about objects of `kinds`, as bits. What is wrong with it (at `at`) goes to `findings`;
+ * then the check is not to be used. */
 struct policy_check policy_check_compile(struct arena *arena, const struct policy_rule *rule,
-                                         const struct path *at, struct findings *findings);
+                                         unsigned kinds, const struct path *at,
+                                         struct findings *findings);
 
 /* A value that rules are put to, one after the other. What the first of them had to find out about
  * it, the others need not. */
 struct policy_subject {
     struct arena *arena;
     const struct policy_value *value;
-    const struct policy_words *words;                         /* those of the Stack */
+    const struct policy_words *words;                         /* those of the object */
     struct policy_amount amounts[POLICY_AMOUNT_DURATION + 1]; /* by the kind that is wanted */
     bool is_known[POLICY_AMOUNT_DURATION + 1];
 };

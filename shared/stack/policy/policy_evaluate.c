@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy_evaluate.c: all policies, put to one Stack.
+/* policy_evaluate.c: all policies, put to one Stack or workload.
  *
  * First which policies are about it; then one walk for each field that any of their rules looks at.
  * Linear in policies, rules and what the Stack has at their fields. */
@@ -20,7 +20,8 @@ enum match {
 
 struct validating {
     const struct policy_set *set;
-    const struct stack *stack;
+    struct policy_object object;
+    const struct stack *stack; /* NULL: it is a workload; then nothing else asks for it */
     const struct resolved_targets *chosen;
     struct arena *arena;
     struct problems *problems;
@@ -54,17 +55,20 @@ static enum match match_clusters(const struct selector *wanted,
 }
 
 /* But for clusters. */
-static bool matches_stack(const struct ready_policy *policy, const struct stack *stack)
+static bool matches_object(const struct ready_policy *policy, unsigned kind,
+                           const struct kube_meta *meta, struct str env)
 {
     const struct policy_match *match = &policy->policy->spec.match;
 
-    if (match->env.count && !policy_globs_match(&match->env, stack->spec.env))
+    if (!(policy->policy->kinds >> kind & 1))
         return false;
-    if (match->namespaces.count && !policy_globs_match(&match->namespaces, stack->meta.namespace_))
+    if (match->env.count && !policy_globs_match(&match->env, env))
         return false;
-    if (policy_globs_match(&match->exclude_namespaces, stack->meta.namespace_))
+    if (match->namespaces.count && !policy_globs_match(&match->namespaces, meta->namespace_))
         return false;
-    return selector_matches(NULL, &policy->selector, stack->meta.labels);
+    if (policy_globs_match(&match->exclude_namespaces, meta->namespace_))
+        return false;
+    return selector_matches(NULL, &policy->selector, meta->labels);
 }
 
 static const enum match *matches_of(const struct policy_set *set, const struct stack *stack,
@@ -78,7 +82,7 @@ static const enum match *matches_of(const struct policy_set *set, const struct s
         enum match *there = &clusters[policy->clusters_number];
 
         matches[i] = MATCH_NOT;
-        if (!matches_stack(policy, stack))
+        if (!matches_object(policy, POLICY_KIND_STACK, &stack->meta, stack->spec.env))
             continue;
         if (*there == MATCH_NOT_ASKED)
             *there = match_clusters(&policy->clusters, chosen, arena);
@@ -87,15 +91,45 @@ static const enum match *matches_of(const struct policy_set *set, const struct s
     return matches;
 }
 
-const bool *policy_set_matching(const struct policy_set *set, const struct stack *stack,
-                                const struct resolved_targets *chosen, struct arena *arena)
+static struct str env_of(const struct workload_object *object)
 {
-    const enum match *matches = matches_of(set, stack, chosen, arena);
+    return kube_label(&object->meta, STR(WORKLOAD_ENV_LABEL));
+}
+
+static const enum match *matches_of_workload(const struct policy_set *set,
+                                             const struct workload_object *object,
+                                             struct arena *arena)
+{
+    enum match *matches = arena_array(arena, enum match, set->policies.count);
+    unsigned kind = policy_kind_of_workload(object->kind);
+
+    for (uint32_t i = 0; i < set->policies.count; i++)
+        matches[i] = matches_object(&set->policies.items[i], kind, &object->meta, env_of(object))
+                         ? MATCH_SURELY
+                         : MATCH_NOT;
+    return matches;
+}
+
+static const bool *which_match(const struct policy_set *set, const enum match *matches,
+                               struct arena *arena)
+{
     bool *matching = arena_array(arena, bool, set->policies.count);
 
     for (uint32_t i = 0; i < set->policies.count; i++)
         matching[i] = matches[i] != MATCH_NOT;
     return matching;
+}
+
+const bool *policy_set_matching(const struct policy_set *set, const struct stack *stack,
+                                const struct resolved_targets *chosen, struct arena *arena)
+{
+    return which_match(set, matches_of(set, stack, chosen, arena), arena);
+}
+
+const bool *policy_set_matching_workload(const struct policy_set *set,
+                                         const struct workload_object *object, struct arena *arena)
+{
+    return which_match(set, matches_of_workload(set, object, arena), arena);
 }
 
 /* --- findings --- */
@@ -110,13 +144,13 @@ static struct policy_words words_of(const struct validating *j, const struct che
     return words;
 }
 
-static struct policy_words words_of_stack(const struct stack *stack)
+static struct policy_words words_of_object(const struct kube_meta *meta, struct str env)
 {
     struct policy_words words = { { STR("") } };
 
-    words.of[POLICY_WORD_NAMESPACE] = stack->meta.namespace_;
-    words.of[POLICY_WORD_NAME] = stack->meta.name;
-    words.of[POLICY_WORD_ENV] = stack->spec.env;
+    words.of[POLICY_WORD_NAMESPACE] = meta->namespace_;
+    words.of[POLICY_WORD_NAME] = meta->name;
+    words.of[POLICY_WORD_ENV] = env;
     return words;
 }
 
@@ -404,25 +438,45 @@ static void check_other(struct validating *j, const struct check_ref *ref)
         check_required_dependency(j, ref, rule);
 }
 
+static void check_fields(struct validating *j, const struct path_groups *groups)
+{
+    j->told = arena_array(j->arena, uint32_t *, j->set->policies.count);
+    for (uint32_t i = 0; i < groups->count; i++) {
+        j->group = &groups->items[i];
+        if (anyone_asks(j, &j->group->checks))
+            policy_path_walk(j->group->path, &j->object, j->arena, look, j);
+    }
+}
+
 void policy_set_evaluate(const struct policy_set *set, const struct stack *stack,
                          const struct resolved_targets *chosen, struct problems *problems)
 {
     struct arena *arena = problems->arena;
     struct validating j = { .set = set,
+                            .object = policy_object_of(stack),
                             .stack = stack,
                             .chosen = chosen,
                             .arena = arena,
                             .problems = problems,
-                            .words = words_of_stack(stack) };
+                            .words = words_of_object(&stack->meta, stack->spec.env) };
 
     j.is_about = matches_of(set, stack, chosen, arena);
-    j.told = arena_array(arena, uint32_t *, set->policies.count);
-    for (uint32_t i = 0; i < set->groups.count; i++) {
-        j.group = &set->groups.items[i];
-        if (anyone_asks(&j, &j.group->checks))
-            policy_path_walk(j.group->path, stack, arena, look, &j);
-    }
+    check_fields(&j, &set->groups[POLICY_KIND_STACK]);
     for (uint32_t i = 0; i < set->others.count; i++)
         if (j.is_about[set->others.items[i].policy] != MATCH_NOT)
             check_other(&j, &set->others.items[i]);
+}
+
+void policy_set_evaluate_workload(const struct policy_set *set,
+                                  const struct workload_object *object, struct problems *problems)
+{
+    struct arena *arena = problems->arena;
+    struct validating j = { .set = set,
+                            .object = { &object->meta, object->spec.spec, NULL, object },
+                            .arena = arena,
+                            .problems = problems,
+                            .is_about = matches_of_workload(set, object, arena),
+                            .words = words_of_object(&object->meta, env_of(object)) };
+
+    check_fields(&j, &set->groups[policy_kind_of_workload(object->kind)]);
 }

@@ -8,7 +8,8 @@ struct looking {
     struct arena *arena; /* of what is found: nothing of it outlives the look */
     struct findings *findings;
     const struct policy_check *check;
-    const struct path *at; /* the rule */
+    const struct policy_path *path; /* in one of its kinds */
+    const struct path *at;          /* the rule */
 };
 
 /* --- a field that takes only certain words --- */
@@ -19,7 +20,7 @@ static void blame_word(const struct looking *l, const struct path *at, struct st
     finding_add(l->findings, RULE_POLICY_NEVER, CAUSE_VALUE_NOT_SUPPORTED, at, STR(""),
                 "\"%.*s\": matches none of the field's %.*s%.*s",
                 STR_ARG(finding_shown(l->findings, asked)),
-                STR_ARG(field_words_supported(l->arena, policy_path_words(l->check->path))),
+                STR_ARG(field_words_supported(l->arena, policy_path_words(l->path))),
                 STR_ARG(finding_did_you_mean(l->findings, nearest)));
 }
 
@@ -73,7 +74,7 @@ static void check_pattern(const struct looking *l, const struct field_words *wor
 static void check_choice(const struct looking *l)
 {
     const struct policy_rule *rule = l->check->rule;
-    const struct field_words *words = policy_path_words(l->check->path);
+    const struct field_words *words = policy_path_words(l->path);
 
     if (!words)
         return;
@@ -116,12 +117,17 @@ static void check_filled(const struct looking *l, int row, const char *field, ui
 void policy_never_check(const struct policy_check *check, const struct path *at,
                         struct findings *findings)
 {
-    struct looking l = { findings->problems->arena, findings, check, at };
+    struct looking l = { findings->problems->arena, findings, check, NULL, at };
+    uint32_t before;
 
     check_words_in(&l, "pattern", check->rule->pattern);
     check_words_in(&l, "notPattern", check->rule->not_pattern);
     check_filled(&l, ROW_policy_rule_allow, "allow", check->rule->allow.count);
     check_filled(&l, ROW_policy_rule_deny, "deny", check->rule->deny.count);
-    if (check->path)
-        check_choice(&l);
+    before = findings->problems->list.count;
+    for (int i = 0; i < POLICY_KIND_COUNT && findings->problems->list.count == before; i++) {
+        l.path = check->paths[i];
+        if (l.path)
+            check_choice(&l);
+    }
 }

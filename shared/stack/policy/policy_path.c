@@ -6,6 +6,7 @@
 
 struct compiling {
     struct arena *arena;
+    unsigned kind; /* policy_kind.h */
     struct policy_path *path;
     struct str rest;
     enum policy_place place;
@@ -197,15 +198,23 @@ static int begin_metadata(struct compiling *c)
 
 static int begin_computed(struct compiling *c)
 {
+    static const char *const names[] = {
+        [COMPUTED_GPUS] = "gpus", [COMPUTED_IMAGE] = "image", [COMPUTED_REPLICAS] = "replicas"
+    };
+    unsigned last = c->kind == POLICY_KIND_STACK ? COMPUTED_GPUS : COMPUTED_REPLICAS;
     struct token token = { STR(""), false };
 
     if (next_token(c, false, &token) < 0)
         return -1;
-    if (token.in_brackets || !str_eq(token.text, STR("gpus")))
-        return error_set(c->err, ERROR_SYNTAX, "supported fields of computed: gpus");
-    c->path->computed = true;
-    c->place = PLACE_SCALAR;
-    return 0;
+    for (unsigned i = COMPUTED_GPUS; i <= last && !token.in_brackets; i++) {
+        if (!str_eq(token.text, str_of(names[i])))
+            continue;
+        c->path->computed = (enum policy_computed)i;
+        c->place = PLACE_SCALAR;
+        return 0;
+    }
+    return error_set(c->err, ERROR_SYNTAX, "supported fields of computed: %s",
+                     last == COMPUTED_GPUS ? "gpus" : "gpus, image, replicas");
 }
 
 static int begin(struct compiling *c)
@@ -219,7 +228,7 @@ static int begin(struct compiling *c)
     if (str_eq(token.text, STR("computed")) && !token.in_brackets)
         return begin_computed(c);
     c->place = PLACE_STRUCT;
-    c->table = &fields_of_stack_spec;
+    c->table = policy_kind_fields(c->kind);
     if (str_eq(token.text, STR("spec")) && !token.in_brackets)
         return 0;
     return error_set(c->err, ERROR_SYNTAX, "it must begin with spec., metadata. or computed.");
@@ -242,7 +251,7 @@ static enum policy_path_end end_of(const struct compiling *c)
         break;
     }
     if (c->path->computed)
-        return POLICY_END_NUMBER;
+        return c->path->computed == COMPUTED_IMAGE ? POLICY_END_TEXT : POLICY_END_NUMBER;
     if (!c->field)
         return POLICY_END_TEXT;
     switch (c->field->kind) {
@@ -286,17 +295,17 @@ static const struct policy_path *compile_override(struct arena *arena, struct st
         struct str rest = str_slice(text, laid_over[i].of_chart.len, text.len);
 
         return policy_path_compile(
-            arena, str_fmt(arena, "%.*s%.*s", STR_ARG(laid_over[i].of_override), STR_ARG(rest)),
-            &err);
+            arena, POLICY_KIND_STACK,
+            str_fmt(arena, "%.*s%.*s", STR_ARG(laid_over[i].of_override), STR_ARG(rest)), &err);
     }
     return NULL;
 }
 
-const struct policy_path *policy_path_compile(struct arena *arena, struct str text,
+const struct policy_path *policy_path_compile(struct arena *arena, unsigned kind, struct str text,
                                               struct error *err)
 {
     struct policy_path *path = arena_new(arena, struct policy_path);
-    struct compiling c = { .arena = arena, .path = path, .rest = text, .err = err };
+    struct compiling c = { .arena = arena, .kind = kind, .path = path, .rest = text, .err = err };
     struct token token = { .in_brackets = false };
     int more;
 
@@ -310,7 +319,7 @@ const struct policy_path *policy_path_compile(struct arena *arena, struct str te
         return NULL;
     path->end = end_of(&c);
     path->words = words_at_end(&c);
-    path->also = compile_override(arena, text);
+    path->also = kind == POLICY_KIND_STACK ? compile_override(arena, text) : NULL;
     return path;
 }
 

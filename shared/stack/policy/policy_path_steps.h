@@ -36,9 +36,11 @@ struct policy_meta_field {
     enum policy_place place;
 };
 
+enum policy_computed { COMPUTED_NOT, COMPUTED_GPUS, COMPUTED_IMAGE, COMPUTED_REPLICAS };
+
 struct policy_path {
     const struct policy_meta_field *meta; /* NULL: under spec */
-    bool computed;                        /* not a field, but computed.gpus */
+    enum policy_computed computed;        /* not a field, but what follows from several */
     struct policy_steps steps;
     enum policy_path_end end;
     const struct field_words *words; /* that stand there, or NULL: any */

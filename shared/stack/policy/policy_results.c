@@ -82,15 +82,12 @@ struct policy_results policy_results_of(struct arena *arena, const struct policy
 
 /* --- by policy --- */
 
-struct policy_outcomes policy_outcomes_of(struct arena *arena, const struct policy_set *set,
-                                          const struct stack *stack,
-                                          const struct resolved_targets *chosen,
-                                          const struct problems *problems)
+static struct policy_outcomes outcomes_of(struct arena *arena, const struct policy_set *set,
+                                          const bool *matching, const struct problems *problems)
 {
     uint32_t count = policy_set_count(set);
     struct policy_outcomes outcomes = policy_outcomes_new(arena, count);
     enum severity *worst = arena_array(arena, enum severity, count);
-    const bool *matching = policy_set_matching(set, stack, chosen, arena);
 
     for (uint32_t i = 0; i < problems->list.count; i++) {
         const struct problem *problem = &problems->list.items[i];
@@ -105,6 +102,22 @@ struct policy_outcomes policy_outcomes_of(struct arena *arena, const struct poli
             policy_outcomes_push(&outcomes,
                                  (struct policy_outcome){ policy_set_name(set, i), worst[i] });
     return outcomes;
+}
+
+struct policy_outcomes policy_outcomes_of(struct arena *arena, const struct policy_set *set,
+                                          const struct stack *stack,
+                                          const struct resolved_targets *chosen,
+                                          const struct problems *problems)
+{
+    return outcomes_of(arena, set, policy_set_matching(set, stack, chosen, arena), problems);
+}
+
+struct policy_outcomes policy_outcomes_of_workload(struct arena *arena,
+                                                   const struct policy_set *set,
+                                                   const struct workload_object *object,
+                                                   const struct problems *problems)
+{
+    return outcomes_of(arena, set, policy_set_matching_workload(set, object, arena), problems);
 }
 
 const char *policy_outcome_name(enum severity severity)

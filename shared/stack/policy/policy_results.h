@@ -34,6 +34,10 @@ struct policy_outcomes policy_outcomes_of(struct arena *arena, const struct poli
                                           const struct stack *stack,
                                           const struct resolved_targets *chosen,
                                           const struct problems *problems);
+struct policy_outcomes policy_outcomes_of_workload(struct arena *arena,
+                                                   const struct policy_set *set,
+                                                   const struct workload_object *object,
+                                                   const struct problems *problems);
 /* "pass", "audit", "warn", "deny" */
 const char *policy_outcome_name(enum severity severity);
 

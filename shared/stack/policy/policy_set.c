@@ -21,7 +21,8 @@ static struct policy_set *set_create(void)
     atomic_init(&set->references, 1);
     set->arena = arena_create(0);
     set->policies = ready_policies_new(set->arena, 0);
-    set->groups = path_groups_new(set->arena, 0);
+    for (int i = 0; i < POLICY_KIND_COUNT; i++)
+        set->groups[i] = path_groups_new(set->arena, 0);
     set->others = check_refs_new(set->arena, 0);
     return set;
 }
@@ -113,21 +114,22 @@ bool policy_set_add(struct policy_set_builder *builder, struct json object,
 /* --- one walk for each field --- */
 
 /* `numbers`: field -> number of its group, from 1. */
-static struct path_group *group_of(struct policy_set *set, struct map *numbers,
+static struct path_group *group_of(struct policy_set *set, unsigned kind, struct map *numbers,
                                    const struct policy_check *check)
 {
+    struct path_groups *groups = &set->groups[kind];
     uintptr_t number = (uintptr_t)map_get(numbers, check->rule->field);
 
     if (!number) {
-        path_groups_push(&set->groups, (struct path_group){ check->rule->field, check->path,
-                                                            check_refs_new(set->arena, 4) });
-        number = set->groups.count;
+        path_groups_push(groups, (struct path_group){ check->rule->field, check->paths[kind],
+                                                      check_refs_new(set->arena, 4) });
+        number = groups->count;
         map_put(numbers, check->rule->field, (void *)number);
     }
-    return &set->groups.items[number - 1];
+    return &groups->items[number - 1];
 }
 
-static void group_checks(struct policy_set *set)
+static void group_checks(struct policy_set *set, unsigned kind)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct map *numbers = map_new(arena, set->policies.count);
@@ -137,9 +139,12 @@ static void group_checks(struct policy_set *set)
 
         for (uint32_t k = 0; k < checks->count; k++) {
             const struct policy_check *check = &checks->items[k];
+            const struct check_ref ref = { i, k, check };
 
-            check_refs_push(check->path ? &group_of(set, numbers, check)->checks : &set->others,
-                            (struct check_ref){ i, k, check });
+            if (check->paths[kind])
+                check_refs_push(&group_of(set, kind, numbers, check)->checks, ref);
+            else if (!check->rule->field.len && kind == POLICY_KIND_STACK)
+                check_refs_push(&set->others, ref);
         }
     }
 }
@@ -178,7 +183,8 @@ struct policy_set *policy_set_finish(struct policy_set_builder *builder)
 
     if (set->policies.count)
         qsort(set->policies.items, set->policies.count, sizeof(set->policies.items[0]), by_name);
-    group_checks(set);
+    for (unsigned kind = 0; kind < POLICY_KIND_COUNT; kind++)
+        group_checks(set, kind);
     number_clusters(set);
     mem_free(builder);
     return set;

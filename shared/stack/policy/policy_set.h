@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy_set.h: policies made ready to be put to many Stacks.
+/* policy_set.h: policies made ready to be put to many Stacks and workloads.
  *
  * An immutable snapshot, counted, for any number of threads. Rules that look at one field share one
  * walk over the Stack; patterns are compiled once (text/regex.h, with its bounds). */
@@ -9,6 +9,7 @@
 #include "stack/targets/resolved_targets.h"
 #include "stack/model/policy.h"
 #include "stack/model/rules.h"
+#include "workload/workload_object.h"
 
 struct policy_set;
 
@@ -50,5 +51,11 @@ const bool *policy_set_matching(const struct policy_set *set, const struct stack
  * bounds counts as broken. */
 void policy_set_evaluate(const struct policy_set *set, const struct stack *stack,
                          const struct resolved_targets *chosen, struct problems *problems);
+
+/* The same two for a workload. */
+const bool *policy_set_matching_workload(const struct policy_set *set,
+                                         const struct workload_object *object, struct arena *arena);
+void policy_set_evaluate_workload(const struct policy_set *set,
+                                  const struct workload_object *object, struct problems *problems);
 
 #endif

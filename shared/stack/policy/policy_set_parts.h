@@ -38,10 +38,10 @@ LIST_DEFINE(path_groups, struct path_group)
 struct policy_set {
     atomic_uint references;
     struct arena *arena;
-    struct ready_policies policies; /* by name */
-    uint32_t clusters_count;        /* of different selectors of clusters */
-    struct path_groups groups;
-    struct check_refs others; /* requiredChart, requiredDependency */
+    struct ready_policies policies;               /* by name */
+    uint32_t clusters_count;                      /* of different selectors of clusters */
+    struct path_groups groups[POLICY_KIND_COUNT]; /* by kind */
+    struct check_refs others;                     /* requiredChart, requiredDependency */
 };
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy_walk.c: along a path through one Stack. */
+/* policy_walk.c: along a path through one object. */
 #include "stack/policy/policy_path_steps.h"
 
 #include "base/map.h"
-#include "stack/gpu/gpu_demand.h"
+#include "stack/gpu/gpu_workload.h"
 #include "stack/model/limits.h"
 
 struct walk {
     const struct policy_path *path;
-    const struct stack *stack;
+    const struct policy_object *object;
     struct arena *arena;
     policy_visit *visit;
     void *context;
@@ -27,11 +27,18 @@ static const struct policy_step *step_of(const struct walk *w, uint32_t at_step)
 static void tell(struct walk *w, enum policy_value_kind kind, struct str text,
                  const struct path *at)
 {
+    static const char *const measures[] = {
+        [COMPUTED_NOT] = NULL,
+        [COMPUTED_GPUS] = "the number of GPUs on one cluster",
+        [COMPUTED_IMAGE] = NULL,
+        [COMPUTED_REPLICAS] = "the number of pods",
+    };
     struct policy_value value = {
         .kind = kind,
         .text = text,
         .chart = w->chart,
         .summed = kind == POLICY_VALUE_COUNT || w->path->computed,
+        .measure = measures[w->path->computed],
     };
 
     w->visit(w->context, &value, at);
@@ -156,7 +163,7 @@ static void walk_strings(struct walk *w, uint32_t at_step, const struct str_list
 /* Of two that have one name, which shape rejects, the first. */
 static const struct chart *find_chart(struct walk *w, struct str name)
 {
-    const struct charts *charts = &w->stack->spec.charts;
+    const struct charts *charts = &w->object->stack->spec.charts;
 
     if (!w->charts) {
         w->charts = map_new(w->arena, charts->count);
@@ -279,7 +286,7 @@ static void walk_struct(struct walk *w, uint32_t at_step, const void *of, const 
 static void walk_meta(struct walk *w, const struct path *metadata)
 {
     const struct policy_meta_field *field = w->path->meta;
-    const char *place = (const char *)&w->stack->meta + field->offset;
+    const char *place = (const char *)w->object->meta + field->offset;
     struct path at = path_field(metadata, field->name);
     const struct policy_step *key = step_of(w, 0);
 
@@ -299,7 +306,7 @@ static void walk_meta(struct walk *w, const struct path *metadata)
 
 /* --- what is computed --- */
 
-static void tell_gpus(struct walk *w, int64_t number, const struct path *at)
+static void tell_number(struct walk *w, int64_t number, const struct path *at)
 {
     tell(w, POLICY_VALUE_NUMBER, str_fmt(w->arena, "%lld", (long long)number), at);
 }
@@ -319,13 +326,13 @@ static int64_t gpus_with(struct gpu_counter *counter, struct arena *arena, uint3
 /* Of an override what it makes another number of, and no number twice. */
 static void walk_gpus(struct walk *w, const struct path *spec)
 {
-    struct gpu_counter *counter = gpu_counter_new(w->arena, w->stack, LIMIT_GPU_STEPS);
+    struct gpu_counter *counter = gpu_counter_new(w->arena, w->object->stack, LIMIT_GPU_STEPS);
     struct path charts = path_field(spec, STR("charts"));
     struct path overrides = path_field(spec, STR("overrides"));
     int64_t plain = gpus_with(counter, w->arena, 0, 0);
 
-    tell_gpus(w, plain, &charts);
-    for (uint32_t i = 0; i < w->stack->spec.overrides.count; i++) {
+    tell_number(w, plain, &charts);
+    for (uint32_t i = 0; i < w->object->stack->spec.overrides.count; i++) {
         struct path up = path_index(&overrides, i);
         struct path at = path_field(&up, STR("charts"));
         int64_t alone = gpus_with(counter, w->arena, i, i + 1);
@@ -336,24 +343,57 @@ static void walk_gpus(struct walk *w, const struct path *spec)
             return;
         }
         if (alone != plain)
-            tell_gpus(w, alone, &at);
+            tell_number(w, alone, &at);
         if (on_top != plain && on_top != alone)
-            tell_gpus(w, on_top, &at);
+            tell_number(w, on_top, &at);
     }
 }
 
-void policy_path_walk(const struct policy_path *path, const struct stack *stack,
+static void walk_workload(struct walk *w, const struct path *spec)
+{
+    const struct workload_object *object = w->object->workload;
+    int64_t pods = workload_replicas_most(&object->workload);
+    struct gpu_asks asks;
+    struct path at;
+
+    switch (w->path->computed) {
+    case COMPUTED_IMAGE:
+        at = workload_field(object->kind, "image", spec);
+        tell_text(w, object->workload.image, &at);
+        return;
+    case COMPUTED_REPLICAS:
+        at = workload_field(object->kind, "replicas", spec);
+        tell_number(w, pods, &at);
+        return;
+    case COMPUTED_GPUS:
+        asks = gpu_workload_asks(w->arena, &object->workload);
+        at = workload_gpu_field(object->kind, spec);
+        tell_number(w, gpu_asks_total(&asks), &at);
+        return;
+    case COMPUTED_NOT:
+        return;
+    }
+}
+
+struct policy_object policy_object_of(const struct stack *stack)
+{
+    return (struct policy_object){ &stack->meta, &stack->spec, stack, NULL };
+}
+
+void policy_path_walk(const struct policy_path *path, const struct policy_object *object,
                       struct arena *arena, policy_visit *visit, void *context)
 {
-    struct walk w = { path, stack, arena, visit, context, NULL, NULL };
+    struct walk w = { path, object, arena, visit, context, NULL, NULL };
     struct path at = path_field(NULL, path->meta ? STR("metadata") : STR("spec"));
 
     if (path->meta)
         walk_meta(&w, &at);
+    else if (path->computed && object->workload)
+        walk_workload(&w, &at);
     else if (path->computed)
         walk_gpus(&w, &at);
     else
-        walk_struct(&w, 0, &stack->spec, &at);
+        walk_struct(&w, 0, object->spec, &at);
     if (path->also)
-        policy_path_walk(path->also, stack, arena, visit, context);
+        policy_path_walk(path->also, object, arena, visit, context);
 }

@@ -30,4 +30,10 @@ void validate_providers(const struct gpu_survey *survey, struct findings *findin
 /* Whether what the Stack asks for fits: gpu.fit, gpu.busy, gpu.unknown. With groups. */
 void validate_fit(const struct gpu_survey *survey, struct findings *findings);
 
+/* The same for one object that asks one cluster of which an inventory is kept. `field` says so, and
+ * of several `asks` each is told there. */
+void validate_fit_workload(const struct gpu_asks *asks, struct str field, struct str namespace_,
+                           const struct fact_cluster *cluster, const struct facts *facts,
+                           struct findings *findings);
+
 #endif

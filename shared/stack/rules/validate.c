@@ -77,19 +77,19 @@ void findings_set_severities(struct problems *problems, const struct rule_severi
 
 /* --- what was wrong before --- */
 
-/* The part of a Stack that a rendered field path begins with: what an author writes and an update
+/* The part of an object that a rendered field path begins with: what an author writes and an update
  * may keep. False: it is about something else. */
-static bool root_of(const struct stack *stack, struct str field, struct json *ret_root,
+static bool root_of(const struct finding_subject *subject, struct str field, struct json *ret_root,
                     size_t *ret_len)
 {
     const struct {
         struct str name;
         struct json root;
     } roots[] = {
-        { STR_INIT("spec"), stack->spec_json },
+        { STR_INIT("spec"), subject->spec.json },
         { STR_INIT("metadata.name"), { NULL, 0 } }, /* nor does the namespace ever change */
-        { STR_INIT("metadata.labels"), stack->meta.labels },
-        { STR_INIT("metadata.annotations"), stack->meta.annotations },
+        { STR_INIT("metadata.labels"), subject->meta->labels },
+        { STR_INIT("metadata.annotations"), subject->meta->annotations },
     };
 
     for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
@@ -103,41 +103,40 @@ static bool root_of(const struct stack *stack, struct str field, struct json *re
 }
 
 /* The value at a rendered field path; absent where there is none. */
-static struct json value_at(const struct stack *stack, struct str field)
+static struct json value_at(const struct finding_subject *subject, struct str field)
 {
     struct json none = { NULL, 0 };
     struct json root = none;
     struct json_place place;
     size_t head = 0;
 
-    if (!root_of(stack, field, &root, &head))
+    if (!root_of(subject, field, &root, &head))
         return none;
     place = json_place_of(root, str_slice(field, head, field.len));
     return place.whole ? place.value : none;
 }
 
 /* The field with charts by name in place of number, so that one that moved is still itself. */
-static struct str stable_field(const struct stack *stack, struct str field, struct arena *arena)
+static struct str stable_field(const struct charts *charts, struct str field, struct arena *arena)
 {
     struct str head = STR("spec.charts[");
     ptrdiff_t close = str_find_char(field, ']', 0);
     uint64_t index;
 
-    if (!str_starts(field, head) || close < 0 ||
-        !str_to_u64(str_slice(field, head.len, (size_t)close), &index) ||
-        index >= stack->spec.charts.count)
+    if (!charts || !str_starts(field, head) || close < 0 ||
+        !str_to_u64(str_slice(field, head.len, (size_t)close), &index) || index >= charts->count)
         return field;
 
-    struct str name = stack->spec.charts.items[index].name;
+    struct str name = charts->items[index].name;
     struct str rest = str_slice(field, (size_t)close, field.len);
 
     return str_fmt(arena, "spec.charts[%.*s%.*s", STR_ARG(name), STR_ARG(rest));
 }
 
-static struct str identity(const struct stack *stack, const struct problem *problem,
+static struct str identity(const struct finding_subject *subject, const struct problem *problem,
                            struct arena *arena)
 {
-    struct str field = stable_field(stack, problem->field, arena);
+    struct str field = stable_field(subject->charts, problem->field, arena);
 
     return str_fmt(arena, "%.*s\n%.*s\n%.*s", STR_ARG(problem->rule), STR_ARG(field),
                    STR_ARG(problem->message));
@@ -149,7 +148,7 @@ struct old_finding {
     struct old_finding *next;
 };
 
-static struct map *index_old(const struct stack *old, const struct problems *problems,
+static struct map *index_old(const struct finding_subject *old, const struct problems *problems,
                              struct arena *arena)
 {
     struct map *index = map_new(arena, problems->list.count);
@@ -165,22 +164,22 @@ static struct map *index_old(const struct stack *old, const struct problems *pro
     return index;
 }
 
-/* The Stack, and the Stack with its spec in canonical form: there a default that is written out is
- * one that is not. */
+/* The object, and the object with its spec in canonical form: there a default that is written out
+ * is one that is not. */
 struct side {
-    const struct stack *stack;
-    struct stack canonical;
+    const struct finding_subject *subject;
+    struct finding_subject canonical;
 };
 
-static struct side side_of(struct arena *arena, const struct stack *stack)
+static struct side side_of(struct arena *arena, const struct finding_subject *subject)
 {
     struct strbuf text = strbuf_new(arena, 4096);
-    struct side side = { .stack = stack, .canonical = *stack };
+    struct side side = { .subject = subject, .canonical = *subject };
     struct error ignored;
 
-    side.canonical.spec_json = (struct json){ NULL, 0 };
-    fields_canonical(&fields_of_stack_spec, &stack->spec, &text);
-    (void)json_read(arena, strbuf_str(&text), &json_limits_default, &side.canonical.spec_json,
+    side.canonical.spec.json = (struct json){ NULL, 0 };
+    fields_canonical(subject->spec.table, subject->spec.spec, &text);
+    (void)json_read(arena, strbuf_str(&text), &json_limits_default, &side.canonical.spec.json,
                     &ignored); /* too large: only what is written alike is the same */
     return side;
 }
@@ -190,7 +189,7 @@ static struct side side_of(struct arena *arena, const struct stack *stack)
 static bool same_value(const struct side *now, struct str field, const struct side *old,
                        struct str old_field)
 {
-    struct json a = value_at(now->stack, field), b = value_at(old->stack, old_field);
+    struct json a = value_at(now->subject, field), b = value_at(old->subject, old_field);
     struct json x = value_at(&now->canonical, field), y = value_at(&old->canonical, old_field);
     bool one_is_absent = json_is(a, JSON_ABSENT) != json_is(b, JSON_ABSENT);
     bool have_members = json_count(a) && json_count(b) && !json_is(x, JSON_ABSENT);
@@ -209,7 +208,7 @@ static bool is_as_before(const struct side *now, const struct problem *problem,
 static bool is_excused(const struct side *now, const struct problem *problem,
                        const struct side *old, struct map *index, struct arena *arena)
 {
-    struct str key = identity(now->stack, problem, arena);
+    struct str key = identity(now->subject, problem, arena);
     struct old_finding *before = map_get(index, key);
 
     if (!before || !is_as_before(now, problem, old, before->problem))
@@ -219,26 +218,31 @@ static bool is_excused(const struct side *now, const struct problem *problem,
 }
 
 /* Whether an update may keep what stood there. */
-static bool is_kept(const struct stack *stack, struct str field)
+static bool is_kept(const struct finding_subject *subject, struct str field)
 {
     struct json root;
     size_t len;
 
-    return root_of(stack, field, &root, &len);
+    return root_of(subject, field, &root, &len);
 }
 
-static void excuse(const struct stack *stack, const struct stack *old,
-                   const struct problems *old_problems, struct problems *problems)
+struct finding_subject finding_subject_of(const struct stack *stack)
 {
-    bool untouched = !spec_changed(problems->arena, stack, old) &&
-                     json_equal(stack->meta.labels, old->meta.labels);
+    return (struct finding_subject){ &stack->meta, spec_form_of(stack), &stack->spec.charts };
+}
+
+void findings_excuse(const struct finding_subject *subject, const struct finding_subject *old,
+                     const struct problems *old_problems, struct problems *problems)
+{
+    bool untouched = !spec_form_changed(problems->arena, &subject->spec, &old->spec) &&
+                     json_equal(subject->meta->labels, old->meta->labels);
     struct map *index = index_old(old, old_problems, problems->arena);
-    struct side now = side_of(problems->arena, stack), then = side_of(problems->arena, old);
+    struct side now = side_of(problems->arena, subject), then = side_of(problems->arena, old);
 
     for (uint32_t i = 0; i < problems->list.count; i++) {
         struct problem *problem = &problems->list.items[i];
 
-        if (problem->severity != SEVERITY_DENY || !is_kept(stack, problem->field))
+        if (problem->severity != SEVERITY_DENY || !is_kept(subject, problem->field))
             continue;
         if ((untouched && str_starts(problem->field, STR("spec"))) ||
             is_excused(&now, problem, &then, index, problems->arena)) {
@@ -256,8 +260,11 @@ void findings_apply_severities(const struct stack *stack, const struct stack *ol
     if (problems->list.count == 0)
         return;
     findings_set_severities(problems, severities);
-    if (old && problems->denied)
-        excuse(stack, old, old_problems, problems);
+    if (old && problems->denied) {
+        struct finding_subject now = finding_subject_of(stack), then = finding_subject_of(old);
+
+        findings_excuse(&now, &then, old_problems, problems);
+    }
     problems_sort(problems);
 }
 

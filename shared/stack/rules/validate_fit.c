@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* validate_fit.c: does what a Stack asks for fit the clusters that it goes to?
+/* validate_fit.c: does what a Stack asks for fit the clusters that it goes to, and what a workload
+ * asks for its own?
  *
  * Asked of clusters whose inventory is known (inventory.h); an unknown one is a third answer, told
  * once for the Stack. More than a cluster has is rejected: no pod of it can ever start there. What
@@ -18,9 +19,11 @@ struct fit {
     struct findings *findings;
     const struct facts *facts;
     struct str namespace_; /* of the Stack */
-    struct str self;       /* namespace/name */
+    struct str self;       /* namespace/name; "" of a workload, for which nothing is reserved */
+    const char *who;       /* asks, and whom */
     const struct gpu_chart *charts;
-    uint32_t given; /* vendors that other Stacks may bring */
+    struct str field; /* where it is asked for; "" = the charts know */
+    uint32_t given;   /* vendors that other Stacks may bring */
     struct enumeration unknown;
     const struct gpu_ask *unknown_ask; /* the first there */
 };
@@ -158,7 +161,8 @@ static void add(struct fit *f, enum rule_id rule, uint32_t chart, struct str res
                 struct str message)
 {
     /* The place is rendered already: a path of one link carries it as it is. */
-    struct path at = path_field(NULL, gpu_requests_field(&f->charts[chart].asks, resource));
+    struct path at = path_field(
+        NULL, f->field.len ? f->field : gpu_requests_field(&f->charts[chart].asks, resource));
 
     finding_add(f->findings, rule, CAUSE_VALUE_INVALID, &at, STR(""), "%.*s", STR_ARG(message));
 }
@@ -169,18 +173,16 @@ static void tell_ask(struct fit *f, const struct gpu_ask *ask, struct fit_tellin
 
     if (tell->total.count)
         add(f, RULE_GPU_FIT, ask->chart, ask->resource,
-            str_fmt(f->arena, "the Stack asks each cluster for %lld %.*s; %.*s",
-                    (long long)ask->total, STR_ARG(resource),
-                    STR_ARG(enumeration_text(&tell->total))));
+            str_fmt(f->arena, "%s for %lld %.*s; %.*s", f->who, (long long)ask->total,
+                    STR_ARG(resource), STR_ARG(enumeration_text(&tell->total))));
     if (tell->pod.count)
         add(f, RULE_GPU_FIT, ask->pod_chart, ask->resource,
             str_fmt(f->arena, "one pod asks for %lld %.*s, and no node %.*s", (long long)ask->pod,
                     STR_ARG(resource), STR_ARG(enumeration_text(&tell->pod))));
     if (tell->busy.count)
         add(f, RULE_GPU_BUSY, ask->chart, ask->resource,
-            str_fmt(f->arena, "the Stack asks each cluster for %lld %.*s; %.*s",
-                    (long long)ask->total, STR_ARG(resource),
-                    STR_ARG(enumeration_text(&tell->busy))));
+            str_fmt(f->arena, "%s for %lld %.*s; %.*s", f->who, (long long)ask->total,
+                    STR_ARG(resource), STR_ARG(enumeration_text(&tell->busy))));
 }
 
 static void note_unknown(struct fit *f, const struct gpu_asks *asks,
@@ -218,6 +220,39 @@ static void validate_group(struct fit *f, const struct gpu_group *group,
     }
 }
 
+static void validate_groups(struct fit *f, const struct gpu_groups *groups,
+                            const struct fact_clusters *clusters)
+{
+    for (uint32_t i = 0; i < groups->count; i++)
+        validate_group(f, &groups->items[i], clusters);
+    if (f->unknown.count)
+        add(f, RULE_GPU_UNKNOWN, f->unknown_ask->chart, f->unknown_ask->resource,
+            str_fmt(f->arena, "what GPUs there are is not known today of %.*s",
+                    STR_ARG(enumeration_text(&f->unknown))));
+}
+
+void validate_fit_workload(const struct gpu_asks *asks, struct str field, struct str namespace_,
+                           const struct fact_cluster *cluster, const struct facts *facts,
+                           struct findings *findings)
+{
+    struct arena *arena = findings->arena;
+    struct fact_clusters clusters = fact_clusters_new(arena, 1);
+    struct gpu_groups groups = gpu_groups_new(arena, 1);
+    struct fit f = { .arena = arena,
+                     .findings = findings,
+                     .facts = facts,
+                     .namespace_ = namespace_,
+                     .who = "all pods together ask",
+                     .field = field,
+                     .unknown = enumeration_new(arena, GPU_NAMED_MAX) };
+
+    fact_clusters_push(&clusters, *cluster);
+    gpu_groups_push(&groups,
+                    (struct gpu_group){ .asks = *asks, .clusters = u32_list_new(arena, 1) });
+    u32_list_push(&groups.items[0].clusters, 0);
+    validate_groups(&f, &groups, &clusters);
+}
+
 void validate_fit(const struct gpu_survey *survey, struct findings *findings)
 {
     const struct stack *stack = survey->stack;
@@ -228,13 +263,9 @@ void validate_fit(const struct gpu_survey *survey, struct findings *findings)
                      .namespace_ = stack->meta.namespace_,
                      .self = str_fmt(findings->arena, "%.*s/%.*s", STR_ARG(stack->meta.namespace_),
                                      STR_ARG(stack->meta.name)),
+                     .who = "the Stack asks each cluster",
                      .given = survey->given.unknown.len ? UINT32_MAX : survey->given.vendors,
                      .unknown = enumeration_new(findings->arena, GPU_NAMED_MAX) };
 
-    for (uint32_t i = 0; i < survey->groups->count; i++)
-        validate_group(&f, &survey->groups->items[i], survey->clusters);
-    if (f.unknown.count)
-        add(&f, RULE_GPU_UNKNOWN, f.unknown_ask->chart, f.unknown_ask->resource,
-            str_fmt(f.arena, "what GPUs there are is not known today of %.*s",
-                    STR_ARG(enumeration_text(&f.unknown))));
+    validate_groups(&f, survey->groups, survey->clusters);
 }
