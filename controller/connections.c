@@ -21,8 +21,8 @@ static void count_request(const struct connections *connections, enum controller
                         (struct str[]){ str_of(peer) }, (double)duration_ms / 1000);
 }
 
-static void on_api_request(void *context, const char *verb, struct str plural, int status,
-                           int64_t duration_ms)
+void connections_count_api_request(void *context, const char *verb, struct str plural, int status,
+                                   int64_t duration_ms)
 {
     (void)plural;
     count_request(context, CONTROLLER_API_REQUESTS, "api", verb, status, duration_ms);
@@ -62,7 +62,8 @@ static struct kube_client *create_client(struct connections *connections,
 static int open_api(struct connections *connections, const struct kube_config *config,
                     struct error *err)
 {
-    struct kube_client_options options = { .config = config, .on_request = on_api_request };
+    struct kube_client_options options = { .config = config,
+                                           .on_request = connections_count_api_request };
 
     connections->lease = create_client(connections, options, err);
     options.connections_max = LIMIT_WATCH_CONNECTIONS;

@@ -27,6 +27,9 @@ struct connections {
  * the addresses, tokens or CAs cannot be used; close it all the same. */
 int connections_open(struct connections *connections, const struct options *options,
                      struct error *err);
+/* For clients beside these: count a request to the API server. `context` is the connections. */
+void connections_count_api_request(void *context, const char *verb, struct str plural, int status,
+                                   int64_t duration_ms);
 /* After all parts. */
 void connections_close(struct connections *connections);
 

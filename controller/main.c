@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: herd-controller: reads its flags and runs what parts.def names on one loop; or, if its
- * first word is `report`, prints a report (report/command.h). */
+ * first word is `report` or `replay`, does that (report/command.h, replay/command.h). */
 #include "controller/backends/neuvector/neuvector.h"
 #include "controller/backends/observability/observability.h"
 #include "controller/backends/rancher_apps/rancher_apps.h"
 #include "controller/metrics.h"
 #include "controller/parts.h"
+#include "controller/replay/command.h"
 #include "controller/report/command.h"
 #include "io/signal.h"
 
@@ -84,6 +85,7 @@ static int serve(struct controller *controller, uint64_t seed)
 
     log_info(controller->log, "serving",
              LOG_INT("metrics_port", health_port(manager_health(controller->manager))),
+             LOG_INT("console_port", controller->console ? console_port(controller->console) : 0),
              LOG_STR("api", options->api.server), LOG_STR("rancher", options->rancher.server));
     return manager_run(controller->manager, options->leader_elect ? &lease : NULL);
 }
@@ -125,7 +127,8 @@ static int run(const struct options *options, struct log *log, uint64_t seed)
         open_suse_server(&controller, observability, seed ^ 2, &suse_server, &err) < 0) {
         code = program_reject(&controller_program, &err);
     } else if (manager_listen(controller.manager, options->listen_host, options->listen_port,
-                              &err) < 0) {
+                              &err) < 0 ||
+               controller_open_console(&controller, seed ^ 3, &err) < 0) {
         program_reject(&controller_program, &err);
         code = PROGRAM_FAILED;
     } else {
@@ -161,6 +164,8 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "report") == 0)
         return report_run(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "replay") == 0)
+        return replay_run(argc - 1, argv + 1);
     give_memory_back();
     signal_setup();
 

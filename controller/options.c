@@ -2,8 +2,10 @@
 /* options.c: from flags to what the parts are created with. */
 #include "controller/options.h"
 
+#include "controller/console/identity.h"
 #include "io/file.h"
 #include "kube/names.h"
+#include "text/enumerate.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -31,7 +33,7 @@ const struct program controller_program = {
     .flag_count = FLAG_COUNT,
 };
 
-enum { TOKEN_BYTES_MAX = 64 * 1024 };
+enum { TOKEN_BYTES_MAX = 64 * 1024, CONSOLE_PORT = 3000 };
 
 static struct str text_of(const struct flag_values *flags, enum flag_id id)
 {
@@ -75,12 +77,12 @@ static int read_token_file(struct arena *arena, const struct flag_value *flag, s
 }
 
 /* https://host[:port]: slashes at the end are dropped; paths of requests follow it. */
-static bool read_origin(struct str *url)
+static bool read_origin(struct str *url, struct str scheme_text)
 {
-    const size_t scheme = sizeof("https://") - 1;
+    const size_t scheme = scheme_text.len;
     struct str origin = *url;
 
-    if (!str_starts(origin, STR("https://")))
+    if (!str_starts(origin, scheme_text))
         return false;
     while (origin.len > scheme && origin.at[origin.len - 1] == '/')
         origin.len--;
@@ -96,7 +98,7 @@ static bool read_origin(struct str *url)
 static int read_url(const struct flag_value *flag, struct str *ret_url, struct error *err)
 {
     *ret_url = flag->text;
-    if (!read_origin(ret_url))
+    if (!read_origin(ret_url, STR("https://")))
         return error_set(err, ERROR_BAD_REQUEST,
                          "%s: '%.*s' is not an address of the form https://host[:port]; leave "
                          "out what comes after that",
@@ -133,6 +135,22 @@ static int read_rancher(struct arena *arena, const struct flag_values *flags,
         .insecure = flags->values[FLAG_RANCHER_INSECURE].number != 0,
     };
     return 0;
+}
+
+static int read_prometheus(struct arena *arena, const struct flag_values *flags,
+                           struct options *options, struct error *err)
+{
+    const struct flag_value *url = &flags->values[FLAG_PROMETHEUS_URL];
+
+    options->prometheus_url = url->text;
+    options->prometheus_interval_ms = flags->values[FLAG_PROMETHEUS_INTERVAL].number;
+    if (url->text.len && !read_origin(&options->prometheus_url, STR("http://")) &&
+        !read_origin(&options->prometheus_url, STR("https://")))
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "%s: '%.*s' is not an address of the form http[s]://host[:port]; leave "
+                         "out what comes after that",
+                         url->from, STR_ARG(url->text));
+    return program_read_ca(arena, &flags->values[FLAG_PROMETHEUS_CA], &options->prometheus_ca, err);
 }
 
 /* The token is read when it is needed: its Secret may come later. */
@@ -263,6 +281,8 @@ static int read_certificates(struct arena *arena, const struct flag_values *flag
         .ca_secret = text_of(flags, FLAG_WEBHOOK_CA_SECRET),
         .leaf_secret = text_of(flags, FLAG_WEBHOOK_SECRET),
         .configuration = text_of(flags, FLAG_WEBHOOK_CONFIGURATION),
+        .workloads =
+            str_fmt(arena, "%.*s-workloads", STR_ARG(text_of(flags, FLAG_WEBHOOK_CONFIGURATION))),
         .dns_names = str_list_new(arena, 4),
         .addresses = str_list_new(arena, 4),
     };
@@ -285,37 +305,104 @@ static int read_certificates(struct arena *arena, const struct flag_values *flag
     return 0;
 }
 
-/* A typo must not leave a kind unattended: what is no kind is rejected. */
-static int read_kinds(const struct flag_value *flag, bool *kinds, struct error *err)
-{
-    static const struct str names[WORKLOAD_KIND_COUNT] = {
-#define WORKLOAD_KIND(name, kind, check) STR_INIT(#name),
-#include "controller/reconcilers/workload/kinds.def"
+static const struct str kind_names[WORKLOAD_KIND_COUNT] = {
+#define WORKLOAD_KIND(name, row, check) STR_INIT(#name),
+#include "workload/workload_kinds.def"
 #undef WORKLOAD_KIND
-    };
+};
+
+static int no_kind(struct arena *arena, const struct flag_value *flag, struct str name,
+                   struct error *err)
+{
+    struct enumeration names = enumeration_new(arena, WORKLOAD_KIND_COUNT);
+
+    for (int i = 0; i < WORKLOAD_KIND_COUNT; i++)
+        enumeration_add(&names, kind_names[i]);
+    return error_set(err, ERROR_BAD_REQUEST,
+                     "%s: '%.*s' is not a kind; give stack, and any of %.*s, separated by commas",
+                     flag->from, STR_ARG(name), STR_ARG(enumeration_text(&names)));
+}
+
+/* A typo must not leave a kind unattended: what is no kind is rejected. */
+static int read_kinds(struct arena *arena, const struct flag_value *flag, struct options *options,
+                      struct error *err)
+{
     struct str rest = flag->text;
     struct str name;
     bool stack = false;
 
+    options->kinds_named = rest.len > 0;
+    for (int i = 0; i < WORKLOAD_KIND_COUNT; i++)
+        options->kinds[i] = !options->kinds_named;
     while (rest.len && str_split(&rest, ',', &name)) {
         int which = 0;
 
         name = str_trim(name);
         stack |= str_eq(name, STR("stack"));
-        while (which < WORKLOAD_KIND_COUNT && !str_eq(names[which], name))
+        while (which < WORKLOAD_KIND_COUNT && !str_eq(kind_names[which], name))
             which++;
         if (which < WORKLOAD_KIND_COUNT)
-            kinds[which] = true;
+            options->kinds[which] = true;
         else if (!str_eq(name, STR("stack")))
-            return error_set(err, ERROR_BAD_REQUEST,
-                             "%s: '%.*s' is no kind; write stack, and behind it abiinstance or "
-                             "application, with commas between them",
-                             flag->from, STR_ARG(name));
+            return no_kind(arena, flag, name, err);
     }
-    if (!stack)
+    if (options->kinds_named && !stack)
         return error_set(err, ERROR_BAD_REQUEST,
                          "%s: it lacks stack, which is always reconciled; write stack,%.*s",
                          flag->from, STR_ARG(flag->text));
+    return 0;
+}
+
+/* PORT, ADDRESS:PORT or ADDRESS; unlike --metrics-listen, which holds no secrets, on this machine
+ * alone if no address is given. */
+static int read_console_address(struct arena *arena, const struct flag_value *flag,
+                                struct console_settings *console, struct error *err)
+{
+    struct str text = flag->text;
+    uint64_t port;
+    bool has_port = str_ends(text, STR("]")) ? false : str_find_char(text, ':', 0) >= 0;
+
+    if (str_to_u64(text, &port))
+        text = str_fmt(arena, "127.0.0.1:%.*s", STR_ARG(text));
+    else if (!has_port)
+        text = str_fmt(arena, "%.*s:%d", STR_ARG(text), CONSOLE_PORT);
+    if (address_parse(arena, text, &console->host, &console->port, err) < 0)
+        return error_wrap(err, "%s", flag->from);
+    return 0;
+}
+
+static int read_console(struct arena *arena, const struct flag_values *flags,
+                        struct console_settings *console, struct error *err)
+{
+    const struct flag_value *listen = &flags->values[FLAG_CONSOLE_LISTEN];
+    struct str certificate = text_of(flags, FLAG_CONSOLE_TLS_CERT);
+    struct str key = text_of(flags, FLAG_CONSOLE_TLS_KEY);
+
+    console->is_on = listen->text.len > 0;
+    console->certificate_file = str_z(arena, certificate);
+    console->key_file = str_z(arena, key);
+    console->serves_anonymous = str_eq(text_of(flags, FLAG_CONSOLE_ANONYMOUS), STR("loopback"));
+    if (!console->is_on)
+        return 0;
+    if (read_console_address(arena, listen, console, err) < 0)
+        return -1;
+    if (console->serves_anonymous && flags->values[FLAG_IN_CLUSTER].number)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--console-anonymous=loopback is not for a pod (--in-cluster): whoever "
+                         "may forward a port to it would have the controller's rights; leave it "
+                         "out, and send tokens");
+    if (!certificate.len != !key.len)
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "--console-tls-cert-file and --console-tls-key-file go together; set both "
+                         "or neither");
+    if (!certificate.len && !flags->values[FLAG_CONSOLE_PLAIN].number &&
+        !address_is_loopback(str_of(console->host)))
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "%s: '%.*s' can be reached from other machines, and the tokens of callers "
+                         "would travel there in plain text; set --console-tls-cert-file and "
+                         "--console-tls-key-file, or listen on 127.0.0.1:PORT, or, where something "
+                         "else encrypts the way, set --console-allow-plain-http",
+                         listen->from, STR_ARG(listen->text));
     return 0;
 }
 
@@ -350,17 +437,20 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
     if (options.namespace_.len && kube_not_dns1123_label(options.namespace_))
         return error_set(err, ERROR_BAD_REQUEST, "--namespace: '%.*s': %s",
                          STR_ARG(options.namespace_), kube_not_dns1123_label(options.namespace_));
-    if (read_kinds(&flags->values[FLAG_KINDS], options.kinds, err) < 0)
+    if (read_kinds(arena, &flags->values[FLAG_KINDS], &options, err) < 0)
         return -1;
     if (address_parse(arena, text_of(flags, FLAG_METRICS_LISTEN), &options.listen_host,
                       &options.listen_port, err) < 0)
         return error_wrap(err, "%s", flags->values[FLAG_METRICS_LISTEN].from);
+    if (read_console(arena, flags, &options.console, err) < 0)
+        return -1;
     if (configuration_read_flags(&flags->values[FLAG_RULE_SEVERITY],
                                  &flags->values[FLAG_ALLOW_PLAIN_HTTP], &options.configuration,
                                  err) < 0)
         return -1;
     if (read_rancher(arena, flags, &options.rancher, err) < 0 ||
         read_suse_observability(arena, flags, &options, err) < 0 ||
+        read_prometheus(arena, flags, &options, err) < 0 ||
         read_api(arena, flags, &options.api, err) < 0 ||
         read_lease(arena, flags, seed, &options, err) < 0 ||
         span_target_read(arena, &flags->values[FLAG_OTLP_ENDPOINT],

@@ -4,8 +4,9 @@
 #ifndef HERD_CONTROLLER_OPTIONS_H
 #define HERD_CONTROLLER_OPTIONS_H
 
+#include "controller/console/console.h"
 #include "controller/reconcilers/serving_certificate/wire.h"
-#include "controller/reconcilers/workload/kinds.h"
+#include "workload/workload_kind.h"
 #include "io/program.h"
 #include "runtime/kubeconfig.h"
 #include "runtime/span_exporter.h"
@@ -18,6 +19,10 @@ struct options {
     struct kube_config rancher;
     struct str namespace_;
     bool kinds[WORKLOAD_KIND_COUNT]; /* of --kinds */
+    struct str prometheus_url;       /* "" = none */
+    struct str prometheus_ca;
+    int64_t prometheus_interval_ms;
+    bool kinds_named; /* else all, where they are installed */
     uint32_t workers;
     uint32_t cluster_operations;
     int64_t settle_ms;
@@ -43,6 +48,7 @@ struct options {
     struct span_target spans;
     const char *listen_host;
     uint16_t listen_port;
+    struct console_settings console;
     bool version;
 };
 

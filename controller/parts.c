@@ -3,6 +3,8 @@
 #include "controller/parts.h"
 
 #include "controller/metrics.h"
+#include "workload/abi_instance.h"
+#include "workload/application.h"
 
 #define PART(name) &name##_part,
 const struct manager_part *const controller_parts[] = {
@@ -154,4 +156,82 @@ const struct manager_part policies_part = {
     .start = start_policies,
     .free = free_policies,
     .notify = notify_policies,
+};
+
+/* --- the console --- */
+
+static bool is_reconciled(const struct options *options, const struct crd *crd)
+{
+    for (int which = 0; which < WORKLOAD_KIND_COUNT; which++) {
+        const struct kube_resource *resource = &workload_kinds[which]->kind.resource;
+
+        if (str_eq(resource->plural, str_of(crd->plural)) &&
+            str_eq(resource->group, str_of(crd->group)))
+            return options->kinds[which];
+    }
+    return !crd->workload;
+}
+
+int controller_open_console(struct controller *controller, uint64_t seed, struct error *err)
+{
+    struct console_kinds kinds = { .count = 0 };
+
+    if (!controller->options->console.is_on)
+        return 0;
+    for (const struct crd *crd = crds; crd->kind; crd++)
+        if (is_reconciled(controller->options, crd))
+            console_kinds_add(&kinds, crd);
+    controller->console =
+        console_create(&(struct console_options){ .settings = &controller->options->console,
+                                                  .api = &controller->options->api,
+                                                  .client = controller->connections.api,
+                                                  .health = manager_health(controller->manager),
+                                                  .metrics = controller->metrics,
+                                                  .log = controller->log,
+                                                  .kinds = &kinds,
+                                                  .namespace_ = controller->options->namespace_,
+                                                  .seed = seed,
+                                                  .on_request = connections_count_api_request,
+                                                  .on_request_context = &controller->connections },
+                       err);
+    return controller->console ? 0 : -1;
+}
+
+static void *start_console(void *context, uint64_t seed)
+{
+    const struct controller *controller = context;
+
+    (void)seed;
+    return controller->console;
+}
+
+static void free_console(void *console)
+{
+    console_free(console);
+}
+
+/* It serves on every replica, and ends with the process. */
+static void pause_console(void *console, bool paused)
+{
+    if (paused)
+        console_stop(console);
+}
+
+static uint32_t console_is_busy(const void *console)
+{
+    return console_busy(console);
+}
+
+static void tick_console(void *console)
+{
+    console_tick(console);
+}
+
+const struct manager_part console_part = {
+    .name = "console",
+    .start = start_console,
+    .free = free_console,
+    .pause = pause_console,
+    .busy = console_is_busy,
+    .tick = tick_console,
 };

@@ -25,6 +25,9 @@ struct controller {
     /* Parts that others use; each is set by its own start. */
     struct policies *policies;
     struct stack_reconciler *stacks;
+    struct measurements *measurements; /* NULL: --prometheus-url is not set */
+    struct console *console; /* NULL: there is none. Created before all parts, because its address
+                                may be taken */
 };
 
 /* manager_event.kind: what a part may hear of. */
@@ -36,11 +39,16 @@ enum controller_event {
     EVENT_POLICY_CHANGED,   /* `name`: this policy, its status too, came, changed or went */
     EVENT_RANCHER_TROUBLE,  /* `name` is the reason why Rancher gets no request; "" = it does again
                              */
+    EVENT_MEASURED,         /* the load of model servers was asked for, and may be known now */
     EVENT_CONFIGURED,       /* the file of --config-file was taken anew */
 };
 
 void controller_notify(const struct controller *controller, enum controller_event kind,
                        struct str name, struct str message);
+
+/* Listen, if options say so; once the manager does, and before it runs. -1: the address or the
+ * certificate cannot be used. */
+int controller_open_console(struct controller *controller, uint64_t seed, struct error *err);
 
 /* All of parts.def. */
 extern const struct manager_part *const controller_parts[];

@@ -213,6 +213,25 @@ struct str_list join_services(const struct joined *joined,
     return services;
 }
 
+struct str_list join_groups(const struct joined *joined,
+                            const struct release_containers *containers, struct str workloads)
+{
+    struct str_list groups = str_list_new(joined->arena, 4);
+
+    for (uint32_t i = 0; i < containers->count; i++) {
+        const struct wire_workload *w = workload_of(joined, &containers->items[i]);
+        struct str group;
+
+        if (!w || !w->service.len ||
+            !release_has_workload(workloads, containers->items[i].workload))
+            continue;
+        group = str_fmt(joined->arena, "nv.%.*s", STR_ARG(w->service));
+        if (!str_list_has(&groups, group))
+            str_list_push(&groups, group);
+    }
+    return groups;
+}
+
 /* --- compliance --- */
 
 /* NULL: nobody wants its checks, or NeuVector does not know it. */

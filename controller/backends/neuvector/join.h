@@ -64,6 +64,9 @@ struct str_list join_services(const struct joined *joined,
                               const struct release_containers *containers,
                               const struct wanted_scan_list *wanted, enum policy_mode mode,
                               unsigned parts);
+/* NeuVector's groups of those workloads, by the containers that run. */
+struct str_list join_groups(const struct joined *joined,
+                            const struct release_containers *containers, struct str workloads);
 /* Ids of the containers whose compliance checks are to be asked for: none was since then. Those
  * that were asked for longest ago, or never, come first. */
 struct str_list join_unchecked(const struct joined *joined,

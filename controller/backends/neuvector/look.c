@@ -36,7 +36,8 @@ struct look {
     uint32_t checked;       /* and how many of them were asked for */
     struct str reason, message;
     struct str checks_reason, checks_message;
-    struct admission_look *admission; /* NULL: it has not begun */
+    struct rules_wishes wishes; /* with their groups */
+    struct rules_look *rules;   /* NULL: it has not begun */
     bool rules_done;
 };
 
@@ -125,8 +126,8 @@ static void conclude(struct look *look)
     result.checks_asked = look->checks.count > 0;
     result.checks_reason = look->checks_reason;
     result.checks_message = look->checks_message;
-    if (look->admission)
-        result.rules = admission_look_result(look->admission);
+    if (look->rules)
+        result.rules = rules_look_result(look->rules);
     give(look, &result);
 }
 
@@ -357,7 +358,7 @@ static void on_checks(void *context, const struct neuvector_answer *answer)
     go_on(look);
 }
 
-static void on_admission(void *context)
+static void on_rules(void *context)
 {
     struct look *look = context;
 
@@ -442,11 +443,21 @@ static void ask_for_checks(struct look *look)
 
 static void look_at_rules(struct look *look)
 {
-    look->admission = admission_look_begin(&(struct admission_look_options){
+    const struct rules_wishes *wishes = look->options.wishes;
+
+    look->wishes = rules_wishes_new(look->arena, wishes->count);
+    for (uint32_t i = 0; i < wishes->count; i++) {
+        struct rules_wish wish = wishes->items[i];
+
+        if (rules_are_wanted(RULES_RESPONSE, &wish))
+            wish.groups = join_groups(&look->joined, &look->containers, wish.workloads);
+        rules_wishes_push(&look->wishes, wish);
+    }
+    look->rules = rules_look_begin(&(struct rules_look_options){
         .client = look->options.client,
         .cluster_id = look->options.cluster_id,
-        .wishes = look->options.wishes,
-        .done = on_admission,
+        .wishes = &look->wishes,
+        .done = on_rules,
         .context = look,
     });
 }
@@ -506,7 +517,7 @@ void look_free(struct look *look)
 {
     if (!look)
         return;
-    admission_look_free(look->admission);
+    rules_look_free(look->rules);
     arena_free(look->arena);
     mem_free(look);
 }

@@ -5,7 +5,7 @@
 #ifndef HERD_CONTROLLER_BACKENDS_NEUVECTOR_LOOK_H
 #define HERD_CONTROLLER_BACKENDS_NEUVECTOR_LOOK_H
 
-#include "controller/backends/neuvector/admission_look.h"
+#include "controller/backends/neuvector/rules_look.h"
 #include "controller/backends/neuvector/join.h"
 
 struct look;
@@ -18,9 +18,9 @@ struct look_result {
                                * before stands: */
     struct str checks_reason; /* the same two of compliance checks alone */
     struct str checks_message;
-    const struct admission_result *rules; /* NULL: they were not looked at */
-    bool complete;                        /* what follows was read, whatever the reason says */
-    const struct observed_scans *scans;   /* of each wanted release */
+    const struct rules_result *rules;   /* NULL: they were not looked at */
+    bool complete;                      /* what follows was read, whatever the reason says */
+    const struct observed_scans *scans; /* of each wanted release */
     bool waiting; /* some image is not scanned yet, or its report or checks not read */
 };
 
@@ -30,7 +30,7 @@ struct look_options {
     struct compliance *compliance;
     struct str cluster_id; /* these four are borrowed until the look ends */
     const struct wanted_scan_list *wanted;
-    const struct admission_wishes *wishes; /* whose rules are compared */
+    const struct rules_wishes *wishes; /* whose rules are compared */
     int64_t now_ms;
     int64_t interval_ms;  /* compliance checks of a container are asked for once in it */
     bool checks_troubled; /* when they were asked for last */

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "controller/backends/neuvector/admission_registry.h"
+#include "controller/backends/neuvector/rules_registry.h"
 #include "controller/backends/neuvector/credentials.h"
 #include "controller/backends/neuvector/seen.h"
 #include "kube/resource.h"
@@ -43,13 +43,13 @@ struct scanned_cluster {
     struct images *images;
     struct compliance *compliance;
     struct dict *wants; /* Stack -> struct want */
-    struct admission_registry *admission;
+    struct rules_registry *rules;
     struct loop_timer *timer;
     struct look *look;        /* NULL: none is under way */
     struct arena *looked_for; /* of this list: what the look is about */
     struct wanted_scan_list wanted;
-    struct admission_wishes wishes;
-    bool rules_changed; /* some admission rule, by the last look */
+    struct rules_wishes wishes;
+    bool rules_changed; /* some rule, by the last look */
     bool again;         /* what is wanted changed since it began */
     bool troubled;      /* the last one did not read what it should */
     struct seen seen;
@@ -140,7 +140,7 @@ static void gather_wanted(struct scanned_cluster *cluster)
 
     arena_reset(cluster->looked_for);
     cluster->wanted = wanted_scan_list_new(cluster->looked_for, 8);
-    cluster->wishes = admission_registry_wishes(cluster->admission, cluster->looked_for);
+    cluster->wishes = rules_registry_wishes(cluster->rules, cluster->looked_for);
     for (size_t cursor = 0; dict_next(cluster->wants, &cursor, &key, &value);) {
         const struct want *want = value;
 
@@ -170,7 +170,7 @@ static void tell_all(struct scanned_cluster *cluster)
 
     for (size_t cursor = 0; dict_next(cluster->wants, &cursor, &key, &value);)
         tell(cluster, key);
-    admission_registry_each_leaving(cluster->admission, tell, cluster);
+    rules_registry_each_leaving(cluster->rules, tell, cluster);
 }
 
 /* Once for each trouble, however many looks it lasts. */
@@ -231,17 +231,18 @@ static void settle_rules(struct scanned_cluster *cluster, const struct look_resu
 {
     static const enum reason without[] = { REASON_NEUVECTOR_NOT_FOUND,
                                            REASON_NEUVECTOR_CREDENTIALS_MISSING };
-    AUTO(arena_free) struct arena *arena = arena_create(0);
     bool changed = result->rules && result->rules->changed;
     bool none = false;
 
     for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
         none = none || str_eq(result->reason, reason_rows[without[i]].name);
-    if (none || (result->rules && result->rules->compared))
-        admission_registry_settle(cluster->admission, &cluster->wishes,
-                                  none ? set_new(arena, 0) : result->rules->marked, tell, cluster);
+    if (none)
+        rules_registry_settle_without(cluster->rules, &cluster->wishes, tell, cluster);
+    else if (result->rules)
+        rules_registry_settle(cluster->rules, &cluster->wishes, result->rules, tell, cluster);
     /* Whether what was deleted is gone is seen in the next list: soon, but never in a circle. */
-    cluster->again = cluster->again || (changed && !cluster->rules_changed);
+    cluster->again = cluster->again || (changed && !cluster->rules_changed) ||
+                     (result->rules && result->rules->unfinished);
     cluster->rules_changed = changed;
 }
 
@@ -301,7 +302,7 @@ static void open_cluster(void *context, struct connection *connection,
     cluster->images = images_create();
     cluster->compliance = compliance_create();
     cluster->wants = dict_create();
-    cluster->admission = admission_registry_create();
+    cluster->rules = rules_registry_create();
     cluster->timer = loop_timer_create(connection_loop(connection), look_now, cluster);
     cluster->looked_for = arena_create(0);
     dict_set(neuvector->clusters, connection_id(connection), cluster);
@@ -318,7 +319,7 @@ static void cluster_free(struct scanned_cluster *cluster)
     for (size_t cursor = 0; dict_next(cluster->wants, &cursor, &key, &want);)
         want_free(want);
     dict_free(cluster->wants);
-    admission_registry_free(cluster->admission);
+    rules_registry_free(cluster->rules);
     images_free(cluster->images);
     compliance_free(cluster->compliance);
     arena_free(cluster->seen.arena);
@@ -360,22 +361,43 @@ static void fill_in(struct scanned_cluster *cluster, struct arena *arena, struct
     }
 }
 
+/* What is wrong with rules that the Stack wants: with its own first. */
+static struct rules_trouble rules_trouble_of(const struct scanned_cluster *cluster, struct str key)
+{
+    struct rules_trouble trouble = rules_registry_trouble(cluster->rules, key);
+
+    for (int i = 0; cluster->seen.looked && !trouble.reason.len && i < RULES_KINDS; i++)
+        if (rules_registry_wants(cluster->rules, key, (enum rules_kind)i))
+            trouble = cluster->seen.rules[i];
+    return trouble;
+}
+
+/* Why NeuVector's rules may not be gone yet; "" = nobody says. */
+static struct str why_rules_stay(const struct seen *seen)
+{
+    if (seen->looked && !seen->answers)
+        return seen->message;
+    for (int i = 0; i < RULES_KINDS; i++)
+        if (seen->rules[i].message.len)
+            return seen->rules[i].message;
+    return STR("");
+}
+
 /* Of a Stack that is about to leave the cluster: what must be gone before. */
 static void fill_in_rules(const struct scanned_cluster *cluster, struct arena *arena,
                           struct str key, struct observed_cluster *to)
 {
-    const struct seen *seen = &cluster->seen;
-    bool tells = seen->looked && !seen->answers;
+    struct rules_trouble trouble = rules_trouble_of(cluster, key);
+    struct str why = why_rules_stay(&cluster->seen);
 
-    if (admission_registry_wants(cluster->admission, key) && seen->looked) {
-        to->rules_reason = str_dup(arena, seen->rules_reason);
-        to->rules_message = str_dup(arena, seen->rules_message);
-    }
-    if (admission_registry_leaves(cluster->admission, key))
-        to->rules_left =
-            str_fmt(arena, "deleting the admission rules of NeuVector on cluster %.*s%s%.*s",
-                    STR_ARG(to->id), tells || seen->rules_reason.len ? ": " : "",
-                    STR_ARG(tells ? seen->message : seen->rules_message));
+    to->rules_reason = str_dup(arena, trouble.reason);
+    to->rules_message = str_dup(arena, trouble.message);
+    if (!rules_registry_leaves(cluster->rules, key))
+        return;
+    to->left_reason = REASON(REMOVING_ADMISSION_RULES);
+    to->left_message =
+        str_fmt(arena, "deleting the Stack's rules in NeuVector on cluster %.*s%s%.*s",
+                STR_ARG(to->id), why.len ? ": " : "", STR_ARG(why));
 }
 
 static void observe(void *context, struct str cluster_id, struct arena *arena, struct str key,
@@ -387,7 +409,7 @@ static void observe(void *context, struct str cluster_id, struct arena *arena, s
     (void)now_ms;
     if (!cluster)
         return;
-    if (admission_registry_renew(cluster->admission, key, stack, ret_cluster))
+    if (rules_registry_renew(cluster->rules, key, stack, ret_cluster))
         look_soon(cluster);
     fill_in_rules(cluster, arena, key, ret_cluster);
     if (stack->spec.security != TOGGLE_ENABLED || stack->meta.deletion_timestamp.len) {
@@ -406,7 +428,7 @@ static void forget(void *context, struct str key)
 
     for (size_t cursor = 0; dict_next(neuvector->clusters, &cursor, &id, &cluster);) {
         drop_want(cluster, key);
-        admission_registry_forget(((struct scanned_cluster *)cluster)->admission, key);
+        rules_registry_forget(((struct scanned_cluster *)cluster)->rules, key);
     }
 }
 

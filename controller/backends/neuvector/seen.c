@@ -39,10 +39,12 @@ static struct str seen_text(const struct seen *seen)
 {
     struct strbuf out = strbuf_new(seen->arena, 1024);
 
-    strbuf_fmt(&out, "%d %d %.*s %.*s %.*s %.*s %.*s %.*s\n", seen->looked, seen->answers,
+    strbuf_fmt(&out, "%d %d %.*s %.*s %.*s %.*s\n", seen->looked, seen->answers,
                STR_ARG(seen->reason), STR_ARG(seen->message), STR_ARG(seen->checks_reason),
-               STR_ARG(seen->checks_message), STR_ARG(seen->rules_reason),
-               STR_ARG(seen->rules_message));
+               STR_ARG(seen->checks_message));
+    for (int i = 0; i < RULES_KINDS; i++)
+        strbuf_fmt(&out, "%.*s %.*s\n", STR_ARG(seen->rules[i].reason),
+                   STR_ARG(seen->rules[i].message));
     for (uint32_t i = 0; i < map_count(seen->scans); i++) {
         const struct seen_release *release = map_value(seen->scans, i);
 
@@ -106,13 +108,16 @@ static void put_checks_trouble(struct seen *seen, const struct seen *before,
 
 /* What a look did not come to stands. */
 static void put_rules_trouble(struct seen *seen, const struct seen *before,
-                              const struct admission_result *rules)
+                              const struct rules_result *rules)
 {
-    seen->rules_reason = str_dup(seen->arena, rules ? rules->reason : before->rules_reason);
-    seen->rules_message =
-        str_dup(seen->arena, rules ? message_of(before->rules_reason, before->rules_message,
-                                                rules->reason, rules->message)
-                                   : before->rules_message);
+    for (int i = 0; i < RULES_KINDS; i++) {
+        const struct rules_trouble *was = &before->rules[i];
+        const struct rules_trouble *is = rules ? &rules->troubles[i] : was;
+
+        seen->rules[i].reason = str_dup(seen->arena, is->reason);
+        seen->rules[i].message =
+            str_dup(seen->arena, message_of(was->reason, was->message, is->reason, is->message));
+    }
 }
 
 struct seen seen_of(const struct seen *before, const struct wanted_scan_list *wanted,

@@ -13,7 +13,7 @@ struct seen {
     struct map *scans; /* namespace/name -> struct seen_release */
     struct str reason, message;
     struct str checks_reason, checks_message; /* the same of compliance checks alone, */
-    struct str rules_reason, rules_message;   /* and of admission rules */
+    struct rules_trouble rules[RULES_KINDS];  /* and of rules */
     bool looked;                              /* once, whatever came of it */
     bool answers;
     struct str text; /* all of it, to be compared */

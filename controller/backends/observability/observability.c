@@ -3,12 +3,11 @@
  * asked. */
 #include "controller/backends/observability/observability.h"
 
-#include "base/map.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "controller/backends/observability/round.h"
 #include "controller/backends/observability/server_wire.h"
-#include "controller/backends/observability/wish.h"
+#include "controller/backends/observability/wishes.h"
 #include "controller/limits.h"
 #include "kube/backoff.h"
 #include "stack/model/reasons.h"
@@ -54,23 +53,11 @@ static int64_t now_of(const struct watched *watched)
     return loop_now_ms(connection_loop(watched->connection));
 }
 
-static int64_t interval_of(const struct watched *watched)
-{
-    int64_t least_ms = LIMIT_METRICS_INTERVAL_MAX;
-    struct str key;
-    void *wish;
-
-    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
-        if (wish_interval_ms(wish) < least_ms)
-            least_ms = wish_interval_ms(wish);
-    return least_ms;
-}
-
 /* Up to half as much again, so that clusters are not asked together. */
 static void wait_for_next(struct watched *watched)
 {
     struct rng *rng = &watched->owner->rng;
-    int64_t interval_ms = interval_of(watched);
+    int64_t interval_ms = wishes_interval_ms(watched->wishes);
 
     if (watched->failures > FAILURES_BORNE)
         interval_ms = backoff_after(interval_ms, LIMIT_METRICS_INTERVAL_MAX,
@@ -126,24 +113,20 @@ static void tell(struct watched *watched, bool all, const struct sample_index *s
         asked = view.asked;
         all = note_view(watched, &view) || all;
         if (watched->owner->server && dict_count(watched->wishes))
-            suse_server_look(watched->owner->server, asked ? interval_of(watched) : 0);
+            suse_server_look(watched->owner->server,
+                             asked ? wishes_interval_ms(watched->wishes) : 0);
     }
     for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
         if ((asked && wish_settle(wish, key, watched->known, samples, now_of(watched))) || all)
             watched->events->stack_changed(watched->events->context, key);
 }
 
-/* What was made for them is removed. */
-static void drop_ended(struct watched *watched)
+/* The next pass finds that it need not wait any longer. */
+static void let_go(void *context, struct str stack)
 {
-    struct str key;
-    void *wish;
+    const struct watched *watched = context;
 
-    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
-        if (wish_is_over(wish) && !known_refuses(watched->known, wish, key)) {
-            dict_remove(watched->wishes, key);
-            wish_free(wish);
-        }
+    watched->events->stack_changed(watched->events->context, stack);
 }
 
 static void drop_monitors(const struct watched *watched, struct str key)
@@ -177,72 +160,53 @@ static void note_server_name(struct watched *watched)
             drop_monitors(watched, key);
 }
 
-/* Rules that were loaded are not: the next round looks whether they are there. */
-static bool lost_rules(const struct watched *watched)
-{
-    bool lost = false;
-    struct str key;
-    void *wish;
-
-    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
-        lost = lost || wish_lost_rules(wish);
-    return lost;
-}
-
 static void look_soon(struct watched *watched)
 {
     watched->look = true;
     loop_timer_set(watched->timer, LOOK_SOON_MS);
 }
 
-/* A first failure may be of the moment: what is known stands. */
-static void on_round(void *context, struct known *known, const struct sample_index *samples)
+static void take(struct watched *watched, struct known *known, const struct sample_index *samples)
 {
-    struct watched *watched = context;
     bool changed = !watched->known || !known_equal(watched->known, known);
 
-    watched->round = NULL;
-    watched->failures = known->trouble.text.len ? watched->failures + 1 : 0;
-    if (watched->look || known->amiss)
-        look_soon(watched);
-    else
-        wait_for_next(watched);
-    watched->look = watched->look || known->trouble.text.len || known_is_in_doubt(known);
-    if (watched->known && watched->failures && watched->failures <= FAILURES_BORNE) {
-        known_free(known);
-        return;
-    }
     known_free(watched->known);
     watched->known = known;
     note_server_name(watched);
     tell(watched, changed, samples);
-    if (lost_rules(watched))
-        look_soon(watched);
     if (!watched->look && !known->traces_trouble.text.len &&
         (known->kept_up || !(known->backends & MONITORING_PROMETHEUS)))
-        drop_ended(watched);
+        wishes_drop_removed(watched->wishes, known, let_go, watched);
+}
+
+/* A first failure may be of the moment: what is known stands. */
+static void on_round(void *context, struct known *known, const struct sample_index *samples)
+{
+    struct watched *watched = context;
+    bool soon = watched->look || known->amiss;
+
+    watched->round = NULL;
+    watched->failures = known->trouble.text.len ? watched->failures + 1 : 0;
+    watched->look = watched->look || known->trouble.text.len || known_is_in_doubt(known);
+    wishes_note_end(watched->wishes, let_go, watched);
+    if (watched->known && watched->failures && watched->failures <= FAILURES_BORNE)
+        known_free(known);
+    else
+        take(watched, known, samples);
+    /* Rules that were loaded are not: the next round looks whether they are there. */
+    if (soon || wishes_any(watched->wishes, wish_lost_rules) ||
+        wishes_any(watched->wishes, wish_holds))
+        look_soon(watched);
+    else
+        wait_for_next(watched);
 }
 
 static void add_upkeep(void *context, const struct wire_prometheus *prometheus,
                        struct upkeep *upkeep)
 {
-    struct watched *watched = context;
-    struct str key;
-    void *wish;
+    const struct watched *watched = context;
 
-    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
-        wish_add_upkeep(wish, key, prometheus, upkeep);
-}
-
-static struct str_list namespaces_of(const struct watched *watched, struct arena *arena)
-{
-    struct str_list namespaces = str_list_new(arena, 8);
-    struct str key;
-    void *wish;
-
-    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
-        wish_add_namespaces(wish, &namespaces);
-    return namespaces;
+    wishes_add_upkeep(watched->wishes, prometheus, upkeep);
 }
 
 /* Without a Prometheus there is nothing else to ask. */
@@ -260,7 +224,7 @@ static void begin_round(void *context)
 {
     struct watched *watched = context;
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct str_list namespaces = namespaces_of(watched, arena);
+    struct str_list namespaces = wishes_namespaces(watched->wishes, arena);
     const struct known *before = watched->known ? watched->known : watched->nothing;
     struct request_backoff *backoff = connection_backoff(watched->connection);
 
@@ -268,7 +232,10 @@ static void begin_round(void *context)
         return;
     if (request_backoff_ends_ms(backoff, now_of(watched)) >= 0 ||
         !connection_is_read(watched->connection)) {
-        wait_for_next(watched);
+        if (wishes_any(watched->wishes, wish_holds))
+            look_soon(watched);
+        else
+            wait_for_next(watched);
         return;
     }
 
@@ -282,6 +249,8 @@ static void begin_round(void *context)
         .context = watched,
     };
 
+    if (options.looks)
+        wishes_note_begin(watched->wishes);
     watched->round = round_begin(watched->owner->rounds, &options);
 }
 
@@ -315,12 +284,7 @@ static void drop_wish(struct watched *watched, struct str key)
 
 static void watched_free(struct watched *watched)
 {
-    struct str key;
-    void *wish;
-
-    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
-        wish_free(wish);
-    dict_free(watched->wishes);
+    wishes_free(watched->wishes);
     round_abandon(watched->round);
     loop_timer_free(watched->timer);
     known_free(watched->known);
@@ -348,12 +312,17 @@ static void close_cluster(void *context, struct str cluster_id)
     }
 }
 
-/* Without delay: the cluster may be left for good in a moment. */
-static void end_wish(struct watched *watched, struct str key)
+/* Without delay: the Stack waits for it. One that goes when Herd has just started may have left
+ * something that nobody here knows of. */
+static void end_wish(struct watched *watched, struct str key, const struct stack *stack)
 {
     struct wish *wish = dict_get(watched->wishes, key);
 
-    if (!wish || !wish_end(wish))
+    if (!wish && !watched->known && stack->spec.observability == TOGGLE_ENABLED) {
+        wish = wish_create();
+        dict_set(watched->wishes, key, wish);
+    }
+    if (!wish || !wish_end(wish, stack))
         return;
     if (!wish_is_paused(wish))
         drop_monitors(watched, key);
@@ -377,23 +346,16 @@ static bool wants_any(const struct stack *stack, const struct observed_cluster *
            (cluster->targeted || has_release_of(cluster, stack->meta.uid));
 }
 
-/* Whether nobody wants anything: then the next round is far away. */
-static bool is_idle(const struct watched *watched)
+static bool is_under_way(const struct wish *wish)
 {
-    struct str key;
-    void *wish;
-
-    for (size_t cursor = 0; dict_next(watched->wishes, &cursor, &key, &wish);)
-        if (!wish_is_over(wish))
-            return false;
-    return true;
+    return !wish_is_over(wish);
 }
 
 /* The first round comes soon, though not that of all clusters at once when Herd starts. */
 static struct wish *wish_for(struct watched *watched, struct str key)
 {
     struct wish *wish = dict_get(watched->wishes, key);
-    bool soon = is_idle(watched) && !watched->round;
+    bool soon = !wishes_any(watched->wishes, is_under_way) && !watched->round;
 
     if (!wish) {
         wish = wish_create();
@@ -465,6 +427,18 @@ static struct observed_monitoring monitoring_of(const struct watched *watched,
     return monitoring;
 }
 
+static void fill_in_removal(const struct watched *watched, struct arena *arena, struct str key,
+                            struct observed_cluster *to)
+{
+    const struct wish *wish = dict_get(watched->wishes, key);
+
+    if (to->left_reason.len || !wish || !wish_holds(wish))
+        return;
+    to->left_reason = REASON(REMOVING_MONITORING);
+    to->left_message =
+        str_fmt(arena, "deleting what monitors the Stack on cluster %.*s", STR_ARG(to->id));
+}
+
 static void observe(void *context, struct str cluster_id, struct arena *arena, struct str key,
                     const struct stack *stack, int64_t now_ms, struct observed_cluster *ret_cluster)
 {
@@ -474,7 +448,8 @@ static void observe(void *context, struct str cluster_id, struct arena *arena, s
     if (!watched)
         return;
     if (!wants_any(stack, ret_cluster)) {
-        end_wish(watched, key);
+        end_wish(watched, key, stack);
+        fill_in_removal(watched, arena, key, ret_cluster);
         return;
     }
 
@@ -506,7 +481,7 @@ static void add_wants(void *context, struct suse_wants *wants)
 
     for (size_t cursor = 0; dict_next(observability->clusters, &cursor, &key, &one);) {
         const struct watched *watched = one;
-        int64_t interval_ms = interval_of(watched);
+        int64_t interval_ms = wishes_interval_ms(watched->wishes);
 
         if (!uses_server(watched) || !dict_count(watched->wishes) ||
             !server_can_name(watched->known->suse_name))

@@ -54,7 +54,8 @@ struct suse_server {
     struct answers *current; /* NULL = there are none */
     struct answers *next;    /* of the round under way, or NULL */
     const struct question *at;
-    uint32_t queried;      /* of the clusters that are wanted */
+    uint32_t queried;      /* of the clusters that are wanted: for their pods, */
+    uint32_t gpus_queried; /* and for their GPUs */
     struct arena *trouble; /* of these two: why nothing is known; "" = it is */
     struct str reason, message;
 };
@@ -116,6 +117,7 @@ struct question {
     struct str (*path)(struct suse_server *server, struct arena *arena);
     int (*read)(struct suse_server *server, struct str body, struct error *err);
     const char *shown;
+    bool repeats; /* until it is not due */
 };
 
 static bool is_always_due(const struct suse_server *server)
@@ -153,14 +155,23 @@ static bool is_query_due(const struct suse_server *server)
     return server->queried < server->next->wants.clusters.count;
 }
 
-static struct str query_path(struct suse_server *server, struct arena *arena)
+/* As many as one query names. */
+static struct str_list next_clusters(const struct suse_server *server, struct arena *arena,
+                                     uint32_t *at)
 {
-    const struct suse_wants *wants = &server->next->wants;
+    const struct str_list *wanted = &server->next->wants.clusters;
     struct str_list clusters = str_list_new(arena, LIMIT_SERVER_CLUSTERS);
 
-    while (server->queried < wants->clusters.count && clusters.count < LIMIT_SERVER_CLUSTERS)
-        str_list_push(&clusters, wants->clusters.items[server->queried++]);
-    return server_samples_path(arena, &clusters, &wants->namespaces);
+    while (*at < wanted->count && clusters.count < LIMIT_SERVER_CLUSTERS)
+        str_list_push(&clusters, wanted->items[(*at)++]);
+    return clusters;
+}
+
+static struct str query_path(struct suse_server *server, struct arena *arena)
+{
+    const struct str_list clusters = next_clusters(server, arena, &server->queried);
+
+    return server_samples_path(arena, &clusters, &server->next->wants.namespaces);
 }
 
 static int read_samples(struct suse_server *server, struct str body, struct error *err)
@@ -170,11 +181,30 @@ static int read_samples(struct suse_server *server, struct str body, struct erro
     return server_samples_read(next->arena, str_dup(next->arena, body), next->samples, err);
 }
 
+static bool are_gpus_due(const struct suse_server *server)
+{
+    return server->gpus_queried < server->next->wants.clusters.count;
+}
+
+static struct str gpus_path(struct suse_server *server, struct arena *arena)
+{
+    const struct str_list clusters = next_clusters(server, arena, &server->gpus_queried);
+
+    return server_gpus_path(arena, &clusters);
+}
+
+static int read_gpus(struct suse_server *server, struct str body, struct error *err)
+{
+    struct answers *next = server->next;
+
+    return server_gpus_read(next->arena, str_dup(next->arena, body), next->samples, err);
+}
+
 static const struct question questions[] = {
-    { is_always_due, info_path, read_info, "/api/server/info" },
-    { is_always_due, stackpacks_path, read_clusters, "/api/stackpack" },
-    /* Until none is left. */
-    { is_query_due, query_path, read_samples, "/prometheus/api/v1/query" },
+    { is_always_due, info_path, read_info, "/api/server/info", false },
+    { is_always_due, stackpacks_path, read_clusters, "/api/stackpack", false },
+    { is_query_due, query_path, read_samples, "/prometheus/api/v1/query", true },
+    { are_gpus_due, gpus_path, read_gpus, "/prometheus/api/v1/query", true },
 };
 static const struct question *const questions_end =
     questions + sizeof(questions) / sizeof(*questions);
@@ -286,7 +316,7 @@ static void on_answer(void *context, const struct kube_answer *answer)
                      STR_ARG(server->url), error.text),
              answer->retry_after_ms);
     } else {
-        if (server->at->is_due != is_query_due)
+        if (!server->at->repeats)
             server->at++;
         ask(server);
     }
@@ -397,7 +427,7 @@ static void begin_round(void *context)
         return;
     }
     server->at = questions;
-    server->queried = 0;
+    server->queried = server->gpus_queried = 0;
     ask(server);
 }
 

@@ -2,9 +2,9 @@
 /* server.h: the one server of SUSE Observability that all agents report to.
  *
  * It is asked in rounds while somebody wants something: whether it answers, which clusters it has,
- * and in one query for the pods of all wanted clusters. A first failed round changes nothing, after
- * the second in a row nothing is known. A service token that was rejected three times is not sent
- * again until its file changes. */
+ * and in two queries for the pods and the GPUs of all wanted clusters. A first failed round changes
+ * nothing, after the second in a row nothing is known. A service token that was rejected three
+ * times is not sent again until its file changes. */
 #ifndef HERD_CONTROLLER_BACKENDS_OBSERVABILITY_SERVER_H
 #define HERD_CONTROLLER_BACKENDS_OBSERVABILITY_SERVER_H
 

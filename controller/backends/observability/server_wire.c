@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "controller/limits.h"
+#include "controller/prometheus.h"
 #include "kube/request.h"
 #include "text/limits.h"
 
@@ -110,25 +111,78 @@ struct str server_samples_path(struct arena *arena, const struct str_list *clust
     return strbuf_str(&path);
 }
 
-int server_samples_read(struct arena *arena, struct str body, struct map *ret_samples,
-                        struct error *err)
+/* The exporter's own labels say whose a GPU is, so namespaces are not named: those of the pod are
+ * the exporter's. Slices report how busy their engine is, as a ratio (wire_samples_path). */
+struct str server_gpus_path(struct arena *arena, const struct str_list *clusters)
+{
+    struct strbuf of = strbuf_new(arena, 256);
+    struct strbuf path = strbuf_new(arena, 1024);
+
+    strbuf_lit(&of, "{k8s_cluster_name=~\"");
+    put_any_of(&of, clusters);
+    strbuf_lit(&of, "\",UUID!=\"\"}[5m])");
+
+    struct str selected = strbuf_str(&of);
+
+    strbuf_lit(&path, "/prometheus/api/v1/query?query=");
+    kube_percent_encode(&path, str_fmt(arena,
+                                       "avg_over_time(DCGM_FI_DEV_GPU_UTIL%.*s or 100 * "
+                                       "avg_over_time(DCGM_FI_PROF_GR_ENGINE_ACTIVE%.*s",
+                                       STR_ARG(selected), STR_ARG(selected)));
+    return strbuf_str(&path);
+}
+
+typedef struct sample sample_reader(struct arena *arena, struct json metric, double value);
+
+static struct sample pod_sample(struct arena *arena, struct json metric, double value)
+{
+    (void)arena;
+    return (struct sample){
+        .namespace_ = json_str(json_get(metric, STR("k8s_namespace_name"))),
+        .pod = json_str(json_get(metric, STR("k8s_pod_name"))),
+        .value = value,
+    };
+}
+
+/* A GPU without a name would pass for a pod that is up. */
+static struct sample gpu_sample(struct arena *arena, struct json metric, double value)
+{
+    struct sample sample = wire_gpu_sample(arena, metric, value);
+
+    return sample.gpu.len ? sample : (struct sample){ .pod = STR("") };
+}
+
+static int read_vector(struct arena *arena, struct str body, sample_reader *sample_of,
+                       struct map *ret_samples, struct error *err)
 {
     struct json data;
 
-    if (wire_data_read(arena, body, "its query API", &data, err) < 0)
+    if (prometheus_data_read(arena, body, "its query API", &data, err) < 0)
         return -1;
     for (struct json_iter it = json_iter(json_get(data, STR("result"))); json_next(&it);) {
         struct json metric = json_get(it.value, STR("metric"));
         struct samples *samples =
             map_get(ret_samples, json_str(json_get(metric, STR("k8s_cluster_name"))));
-        struct sample sample = {
-            .namespace_ = json_str(json_get(metric, STR("k8s_namespace_name"))),
-            .pod = json_str(json_get(metric, STR("k8s_pod_name"))),
-        };
+        struct sample sample;
+        double value;
 
-        if (samples && sample.pod.len && sample.namespace_.len &&
-            wire_value_read(arena, json_get(it.value, STR("value")), &sample.value))
+        if (!samples || !prometheus_value_read(arena, json_get(it.value, STR("value")), &value))
+            continue;
+        sample = sample_of(arena, metric, value);
+        if (sample.pod.len && sample.namespace_.len)
             samples_push(samples, sample);
     }
     return 0;
+}
+
+int server_samples_read(struct arena *arena, struct str body, struct map *ret_samples,
+                        struct error *err)
+{
+    return read_vector(arena, body, pod_sample, ret_samples, err);
+}
+
+int server_gpus_read(struct arena *arena, struct str body, struct map *ret_samples,
+                     struct error *err)
+{
+    return read_vector(arena, body, gpu_sample, ret_samples, err);
 }

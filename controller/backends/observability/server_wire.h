@@ -23,9 +23,13 @@ bool server_can_name(struct str cluster);
  * their targets are up, or how many series there are of what is no target. */
 struct str server_samples_path(struct arena *arena, const struct str_list *clusters,
                                const struct str_list *namespaces);
-/* Add the answer to lists that stand in the map, name of a cluster -> struct samples; what is of
- * other clusters is left out. */
+/* The query for how busy the GPUs of these clusters are. */
+struct str server_gpus_path(struct arena *arena, const struct str_list *clusters);
+/* Add the answer to either to lists that stand in the map, name of a cluster -> struct samples;
+ * what is of other clusters is left out. */
 int server_samples_read(struct arena *arena, struct str body, struct map *ret_samples,
                         struct error *err);
+int server_gpus_read(struct arena *arena, struct str body, struct map *ret_samples,
+                     struct error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/set.h"
 #include "controller/limits.h"
+#include "controller/prometheus.h"
 #include "kube/request.h"
 #include "text/json.h"
 #include "text/limits.h"
@@ -158,27 +159,13 @@ struct str wire_samples_path(struct arena *arena, const struct str_list *namespa
     return strbuf_str(&path);
 }
 
-int wire_data_read(struct arena *arena, struct str body, const char *who, struct json *ret_data,
-                   struct error *err)
-{
-    struct json root;
-
-    if (read_json(arena, body, &root, err) < 0)
-        return error_wrap(err, "%s answered with what is not JSON", who);
-    if (!str_eq(json_str(json_get(root, STR("status"))), STR("success")))
-        return error_set(err, ERROR_INTERNAL, "%s says: %.*s", who,
-                         STR_ARG(json_str(json_get(root, STR("error")))));
-    *ret_data = json_get(root, STR("data"));
-    return 0;
-}
-
 static struct str label(struct json metric, const char *name)
 {
     return json_str(json_get(metric, str_of(name)));
 }
 
-/* Slices of one GPU are told apart by their instance. */
-static struct sample sample_of(struct arena *arena, struct json metric, double value)
+/* Slices of one GPU are told apart by their instance. What is no GPU's has no UUID. */
+struct sample wire_gpu_sample(struct arena *arena, struct json metric, double value)
 {
     struct str uuid = label(metric, "UUID");
     struct str slice = label(metric, "GPU_I_ID");
@@ -194,30 +181,20 @@ static struct sample sample_of(struct arena *arena, struct json metric, double v
     };
 }
 
-bool wire_value_read(struct arena *arena, struct json pair, double *ret_value)
-{
-    struct json_iter it = json_iter(pair);
-
-    if (!json_next(&it) || !json_next(&it) || !json_str(it.value).len)
-        return false;
-    *ret_value = strtod(str_z(arena, json_str(it.value)), NULL);
-    return isfinite(*ret_value);
-}
-
 int wire_samples_read(struct arena *arena, struct str body, struct samples *ret, struct error *err)
 {
     struct json data;
 
-    if (wire_data_read(arena, body, "Prometheus", &data, err) < 0)
+    if (prometheus_data_read(arena, body, "Prometheus", &data, err) < 0)
         return -1;
     *ret = samples_new(arena, 64);
     for (struct json_iter it = json_iter(json_get(data, STR("result"))); json_next(&it);) {
         double value;
 
-        if (!wire_value_read(arena, json_get(it.value, STR("value")), &value))
+        if (!prometheus_value_read(arena, json_get(it.value, STR("value")), &value))
             continue;
 
-        struct sample sample = sample_of(arena, json_get(it.value, STR("metric")), value);
+        struct sample sample = wire_gpu_sample(arena, json_get(it.value, STR("metric")), value);
 
         if (sample.pod.len && sample.namespace_.len)
             samples_push(ret, sample);
@@ -259,7 +236,7 @@ int wire_rules_read(struct arena *arena, struct str body, struct wire_rules *ret
     struct set releases = set_new(arena, 16);
     struct json data;
 
-    if (wire_data_read(arena, body, "Prometheus", &data, err) < 0)
+    if (prometheus_data_read(arena, body, "Prometheus", &data, err) < 0)
         return -1;
     *ret = wire_rules_new(arena);
     for (struct json_iter it = json_iter(json_get(data, STR("groups"))); json_next(&it);)

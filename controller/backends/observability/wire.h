@@ -56,11 +56,8 @@ struct sample_index sample_index_new(struct arena *arena, const struct samples *
 
 /* "/api/v1/query?..." for the pods of these namespaces. */
 struct str wire_samples_path(struct arena *arena, const struct str_list *namespaces);
-/* What the Prometheus API of `who` answered, without its envelope; -1 with its words. */
-int wire_data_read(struct arena *arena, struct str body, const char *who, struct json *ret_data,
-                   struct error *err);
-/* [time, "number"] of a sample: true and a number that is finite. */
-bool wire_value_read(struct arena *arena, struct json pair, double *ret_value);
+/* Of a GPU, from its labels: whose it is, or "" where nobody holds it, and which one. */
+struct sample wire_gpu_sample(struct arena *arena, struct json metric, double value);
 /* From the answer to that. Samples without a number or a pod are left out. */
 int wire_samples_read(struct arena *arena, struct str body, struct samples *ret, struct error *err);
 

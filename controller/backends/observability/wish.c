@@ -9,7 +9,10 @@
 #include "kube/resource.h"
 #include "stack/model/reasons.h"
 
-enum { GPU_CHANGE_PERCENT = 5 };
+enum {
+    GPU_CHANGE_PERCENT = 5,
+    REMOVAL_ROUNDS = 2,
+};
 
 struct wanted {
     struct str namespace_;
@@ -38,6 +41,8 @@ struct wish {
     bool alerts;
     bool paused;
     bool over;
+    bool removing;    /* it was over when the round under way began */
+    uint32_t removed; /* rounds since it is over, up to their end */
 };
 
 struct wish *wish_create(void)
@@ -178,7 +183,7 @@ bool wish_renew(struct wish *wish, const struct stack *stack,
     return replace(wish, &renewed);
 }
 
-bool wish_end(struct wish *wish)
+bool wish_end(struct wish *wish, const struct stack *stack)
 {
     struct arena *arena = arena_create(0);
     struct wish ended = { .arena = arena,
@@ -186,12 +191,31 @@ bool wish_end(struct wish *wish)
                           .dashboards = str_list_new(arena, 0),
                           .dropped = str_list_new(arena, 0),
                           .interval_ms = LIMIT_METRICS_INTERVAL_MAX,
-                          .paused = wish->paused,
-                          .over = true };
+                          .paused = stack->spec.paused,
+                          .over = true,
+                          .removing = wish->over && wish->removing,
+                          .removed = wish->over ? wish->removed : 0 };
 
     add_all(&ended.dropped, &wish->dropped);
     add_all(&ended.dropped, &wish->dashboards);
+    add_all(&ended.dropped, &stack->spec.observability_profile.dashboards);
     return replace(wish, &ended);
+}
+
+void wish_note_begin(struct wish *wish)
+{
+    wish->removing = wish->over;
+}
+
+void wish_note_end(struct wish *wish)
+{
+    wish->removed += wish->removing;
+    wish->removing = false;
+}
+
+bool wish_holds(const struct wish *wish)
+{
+    return wish->over && !wish->paused && wish->removed < REMOVAL_ROUNDS;
 }
 
 bool wish_is_over(const struct wish *wish)

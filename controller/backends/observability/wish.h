@@ -18,8 +18,14 @@ AUTO_DEFINE(wish_free, struct wish *)
 bool wish_renew(struct wish *wish, const struct stack *stack,
                 const struct observed_cluster *cluster, int64_t now_ms);
 /* The Stack wants nothing any more; what was made for it is to be removed. True if it did. */
-bool wish_end(struct wish *wish);
+bool wish_end(struct wish *wish, const struct stack *stack);
 bool wish_is_over(const struct wish *wish);
+/* A round begins that removes what is not wanted any more, and is over. */
+void wish_note_begin(struct wish *wish);
+void wish_note_end(struct wish *wish);
+/* Whether it is over, and a round that may remove what was made for it is to be waited for: one
+ * that does not get its answers is tried again, but does not keep the Stack for ever. */
+bool wish_holds(const struct wish *wish);
 /* Nothing is to be added or removed. */
 bool wish_is_paused(const struct wish *wish);
 /* How often. */

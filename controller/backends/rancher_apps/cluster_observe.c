@@ -64,6 +64,7 @@ static void observe_release(const struct apps_cluster *cluster, struct arena *ar
     release.uid = str_dup(arena, kube_object_uid(app));
 
     release.health = observe_health(cluster, arena, &release, now_ms, ends_ms);
+    release.manifest_workloads = release.workloads;
     release.workloads = workloads_owned(arena, release.workloads, key, find_workload_kept, cluster);
 
     struct lookup_answer mark =

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "controller/backends/rancher_apps/cluster.h"
 #include "controller/backends/rancher_apps/workloads.h"
-#include "controller/multimap.h"
+#include "base/multimap.h"
 
 enum { FOLLOWED_APPS, FOLLOWED_OPERATIONS, FOLLOWED_REPOS, FOLLOWED_COUNT };
 

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "controller/limits.h"
-#include "controller/multimap.h"
+#include "base/multimap.h"
 #include "kube/backoff.h"
 
 enum {

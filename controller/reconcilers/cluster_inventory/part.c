@@ -50,6 +50,7 @@ static void hear(void *inventories, const struct manager_event *event)
     case EVENT_POLICIES_CHANGED:
     case EVENT_POLICY_CHANGED:
     case EVENT_RANCHER_TROUBLE:
+    case EVENT_MEASURED:
     case EVENT_CONFIGURED:
         return;
     }

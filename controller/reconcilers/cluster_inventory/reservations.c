@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
-#include "controller/multimap.h"
+#include "base/multimap.h"
 #include "stack/model/limits.h"
 
 #include <stdlib.h>

@@ -56,6 +56,7 @@ static void hear(void *audit, const struct manager_event *event)
     case EVENT_CLUSTER_CHANGED:
     case EVENT_CLUSTERS_LISTED:
     case EVENT_RANCHER_TROUBLE:
+    case EVENT_MEASURED:
     case EVENT_CONFIGURED:
         return;
     }

@@ -21,6 +21,12 @@ static const struct kube_resource resources[CERTIFICATE_OBJECTS] = {
     [CERTIFICATE_VALIDATING] =
         KUBE_RESOURCE_INIT("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
                            "ValidatingWebhookConfiguration", false),
+    [CERTIFICATE_WORKLOADS_MUTATING] =
+        KUBE_RESOURCE_INIT("admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
+                           "MutatingWebhookConfiguration", false),
+    [CERTIFICATE_WORKLOADS_VALIDATING] =
+        KUBE_RESOURCE_INIT("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
+                           "ValidatingWebhookConfiguration", false),
 };
 
 const struct kube_resource *certificate_resource(enum certificate_object object)
@@ -33,7 +39,9 @@ struct str certificate_object_name(const struct certificate_names *names,
 {
     if (object == CERTIFICATE_CA_SECRET)
         return names->ca_secret;
-    return object == CERTIFICATE_LEAF_SECRET ? names->leaf_secret : names->configuration;
+    if (object == CERTIFICATE_LEAF_SECRET)
+        return names->leaf_secret;
+    return object < CERTIFICATE_WORKLOADS_MUTATING ? names->configuration : names->workloads;
 }
 
 /* Reading. */
@@ -121,7 +129,7 @@ static struct str find_issuer(struct arena *arena, const struct certificate_stat
     if (signed_by(chain, &ours->current, &issuer) || signed_by(chain, &ours->next, &issuer) ||
         signed_by(chain, &ours->previous, &issuer))
         return issuer;
-    for (uint32_t i = 0; i < 2; i++)
+    for (uint32_t i = 0; i < CERTIFICATE_CONFIGURATIONS; i++)
         for (uint32_t k = 0; k < state->bundles[i].cas.count; k++)
             if (signed_by(chain, &state->bundles[i].cas.items[k], &issuer))
                 return issuer;
@@ -156,7 +164,7 @@ void certificate_state_read(struct arena *arena, const struct certificate_names 
 
     for (int i = 0; i < CERTIFICATE_OBJECTS; i++)
         kube_meta_read(state->objects[i], &state->metas[i]);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < CERTIFICATE_CONFIGURATIONS; i++)
         read_bundle(arena, state->objects[CERTIFICATE_MUTATING + i], &state->bundles[i],
                     &state->webhook_counts[i]);
     state->facts.ca.current = read_slot(arena, ca, STR("tls.crt"), STR("tls.key"), &state->current);
@@ -164,7 +172,7 @@ void certificate_state_read(struct arena *arena, const struct certificate_names 
     state->facts.ca.previous = read_slot(arena, ca, STR("previous.crt"), STR(""), NULL);
     state->facts.leaf = read_leaf(arena, names, state);
     state->facts.bundles = state->bundles;
-    state->facts.bundle_count = 2;
+    state->facts.bundle_count = CERTIFICATE_CONFIGURATIONS;
 }
 
 /* Writing. */

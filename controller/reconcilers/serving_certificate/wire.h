@@ -14,15 +14,20 @@ enum certificate_object {
     CERTIFICATE_LEAF_SECRET,
     CERTIFICATE_MUTATING,
     CERTIFICATE_VALIDATING,
+    CERTIFICATE_WORKLOADS_MUTATING, /* both of these: only where the workload kinds are installed */
+    CERTIFICATE_WORKLOADS_VALIDATING,
     CERTIFICATE_OBJECTS,
 };
+enum { CERTIFICATE_CONFIGURATIONS = CERTIFICATE_OBJECTS - CERTIFICATE_MUTATING };
 
 /* What is served where: strings borrowed. */
 struct certificate_names {
     struct str namespace_; /* of both Secrets */
     struct str ca_secret;
     struct str leaf_secret;
-    struct str configuration; /* both have this name */
+    struct str
+        configuration; /* those of Stacks have this name, those of workloads NAME-workloads */
+    struct str workloads;
     struct str_list dns_names;
     struct str_list addresses;
 };
@@ -31,11 +36,11 @@ struct certificate_names {
 struct certificate_state {
     struct json objects[CERTIFICATE_OBJECTS]; /* absent: there is none */
     struct kube_meta metas[CERTIFICATE_OBJECTS];
-    struct serving_bundle bundles[2];
+    struct serving_bundle bundles[CERTIFICATE_CONFIGURATIONS];
     struct serving_facts facts; /* of these; without times */
     struct tls_pair current;    /* "" where it cannot sign */
     struct tls_pair next;
-    uint32_t webhook_counts[2];
+    uint32_t webhook_counts[CERTIFICATE_CONFIGURATIONS];
 };
 
 const struct kube_resource *certificate_resource(enum certificate_object object);

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/pack.h"
 #include "controller/metrics.h"
-#include "controller/multimap.h"
+#include "base/multimap.h"
 #include "controller/reconcilers/stack/notes.h"
 
 #include <assert.h>

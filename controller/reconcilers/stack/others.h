@@ -7,7 +7,7 @@
 #define HERD_CONTROLLER_RECONCILERS_STACK_OTHERS_H
 
 #include "controller/clusters/clusters.h"
-#include "controller/multimap.h"
+#include "base/multimap.h"
 #include "runtime/cache.h"
 #include "stack/model/observed.h"
 #include "stack/model/stack.h"

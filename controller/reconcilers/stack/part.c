@@ -93,6 +93,7 @@ static void hear(void *part, const struct manager_event *event)
         now = configured_take(((struct controller *)part)->configured);
         stack_reconciler_configure(stacks, &now);
         return;
+    case EVENT_MEASURED:
     case EVENT_STACK_CHANGED:
     case EVENT_CLUSTER_CHANGED:
     case EVENT_CLUSTERS_LISTED:

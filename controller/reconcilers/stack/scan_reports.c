@@ -106,6 +106,7 @@ void scan_reports_put(struct scan_reports *reports, const struct stack *stack,
 
 struct scan_reports *scan_reports_create(const struct scan_reports_options *options)
 {
+    static const struct kube_resource *const resources[] = { &scan_report_resource };
     struct scan_reports *reports = mem_new(struct scan_reports);
 
     reports->options = *options;
@@ -113,7 +114,7 @@ struct scan_reports *scan_reports_create(const struct scan_reports_options *opti
     reports->children = children_create(&(struct children_options){
         .client = options->api,
         .owner = stack_resource,
-        .resources = &scan_report_resource,
+        .resources = resources,
         .resource_count = 1,
         .namespace_ = options->namespace_,
         .label = STR("herd.suse.com/stack"),
