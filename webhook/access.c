@@ -9,6 +9,7 @@
 #include "base/linked.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "io/wait.h"
 #include "runtime/client.h"
 #include "stack/access/access.h"
 #include "stack/model/limits.h"
@@ -279,25 +280,10 @@ static const char *why_not(const struct access_source *source, const struct prep
     return NULL;
 }
 
-/* Threads cannot wait by the clock that counts sleep: it is a time from now. */
-static struct timespec time_in(int64_t ms)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += ms / 1000;
-    at.tv_nsec += ms % 1000 * 1000000;
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_sec++;
-        at.tv_nsec -= 1000000000;
-    }
-    return at;
-}
-
-static void wait_until(struct access_source *source, const struct batch *batch, int64_t deadline_ms)
+static void await(struct access_source *source, const struct batch *batch, int64_t deadline_ms)
 {
     int64_t left_ms = deadline_ms - now_ms();
-    struct timespec until = time_in(left_ms > 0 ? left_ms : 0);
+    struct timespec until = wait_until(left_ms > 0 ? left_ms : 0);
 
     while (batch->open > 0)
         if (pthread_cond_timedwait(&source->answered, &source->lock, &until) != 0)
@@ -334,7 +320,7 @@ static void put_questions(struct access_source *source, const struct prepared *p
     batch = batch_create(source, prepared->keys, prepared->bodies, prepared->count);
     source->under_way += prepared->count;
     loop_post(source->loop, send_batch, batch);
-    wait_until(source, batch, deadline_ms);
+    await(source, batch, deadline_ms);
     take_answers(source, batch, prepared, began_ms, answers);
     batch_drop(batch);
 }
@@ -372,13 +358,8 @@ struct fact_access access_source_take(struct access_source *source, struct arena
 
 static void init_lock(struct access_source *source)
 {
-    pthread_condattr_t attributes;
 
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&source->answered, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&source->lock, NULL);
+    wait_init(&source->lock, &source->answered);
 }
 
 struct access_source *access_source_create(const struct kube_config *config,

@@ -15,6 +15,7 @@
 #include "stack/access/access.h"
 #include "stack/model/policy.h"
 #include "stack/preview/preview.h"
+#include "stack/rules/admit_workload.h"
 
 enum { RULES_BYTES_MAX = 512 }; /* in a line of the log and an entry of the audit log */
 
@@ -23,7 +24,8 @@ enum { RULES_BYTES_MAX = 512 }; /* in a line of the log and an entry of the audi
 struct asked {
     enum review_route route;
     const struct admission_request *request;
-    struct json old_object; /* absent but on an update */
+    struct json old_object;               /* absent but on an update */
+    const struct workload_kind *workload; /* NULL: it is of another kind */
     const struct review_context *context;
     struct review_outcome *outcome;
 };
@@ -79,18 +81,30 @@ static struct verdict validate_policy(struct arena *arena, const struct asked *a
     return policy_admit(arena, asked->request->object, asked->old_object);
 }
 
-static const struct validated_kind {
+static struct verdict validate_workload(struct arena *arena, const struct asked *asked)
+{
+    return workload_admit(arena, asked->workload, asked->request->object, asked->old_object,
+                          asked->context->facts, asked->context->severities);
+}
+
+struct validated_kind {
     const struct kube_resource *resource;
     struct verdict (*validate)(struct arena *arena, const struct asked *asked);
-} kinds[] = {
+};
+
+static const struct validated_kind kinds[] = {
     { &stack_resource, validate_stack },
     { &policy_resource, validate_policy },
 };
+/* All kinds of workloads; which of them, asked.workload says. */
+static const struct validated_kind workloads = { NULL, validate_workload };
 
-/* NULL and an error: it is none of them. */
+/* NULL and an error: it is none of them. `workload` NULL: it is no workload. */
 static const struct validated_kind *find_kind(const struct admission_request *request,
+                                              const struct workload_kind **ret_workload,
                                               struct error *err)
 {
+    *ret_workload = NULL;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         const struct kube_resource *resource = kinds[i].resource;
 
@@ -99,12 +113,15 @@ static const struct validated_kind *find_kind(const struct admission_request *re
             str_eq(request->resource.version, resource->version))
             return &kinds[i];
     }
-    error_set(
-        err, ERROR_BAD_REQUEST,
-        "this webhook validates %.*s and %.*s.%.*s of version %.*s only; fix the rules of the "
-        "webhook configuration that sent something else, and leave matchPolicy at Equivalent",
-        STR_ARG(stack_resource.plural), STR_ARG(policy_resource.plural),
-        STR_ARG(stack_resource.group), STR_ARG(stack_resource.version));
+    *ret_workload = workload_kind_find(&request->resource);
+    if (*ret_workload)
+        return &workloads;
+    error_set(err, ERROR_BAD_REQUEST,
+              "this webhook validates %.*s and %.*s.%.*s of version %.*s, and workloads, only; fix "
+              "the rules of the "
+              "webhook configuration that sent something else, and leave matchPolicy at Equivalent",
+              STR_ARG(stack_resource.plural), STR_ARG(policy_resource.plural),
+              STR_ARG(stack_resource.group), STR_ARG(stack_resource.version));
     return NULL;
 }
 
@@ -143,6 +160,17 @@ static void reject(struct admission_answer *answer, const struct verdict *verdic
     answer->causes = &verdict->problems;
 }
 
+static void count_policies(struct arena *arena, const struct policy_set *policies,
+                           const struct verdict *verdict, struct review_outcome *outcome)
+{
+    if (policies && verdict->stack)
+        outcome->policies = policy_outcomes_of(arena, policies, verdict->stack, verdict->chosen,
+                                               &verdict->problems);
+    else if (policies && verdict->workload)
+        outcome->policies =
+            policy_outcomes_of_workload(arena, policies, verdict->workload, &verdict->problems);
+}
+
 /* Both routes validate. A rejection by the mutating one comes first of all, before the API server
  * looks at the schema and stops at what it finds there: so the author is told everything at once,
  * with the remedies. What a later mutating webhook spoils, the validating one still rejects. */
@@ -161,9 +189,7 @@ static void validate(struct arena *arena, const struct validated_kind *kind,
         return; /* warnings are for the validating route to give, once */
     }
     outcome->problems = verdict->problems;
-    if (verdict->stack && asked->context->facts->policies)
-        outcome->policies = policy_outcomes_of(arena, asked->context->facts->policies,
-                                               verdict->stack, verdict->chosen, &verdict->problems);
+    count_policies(arena, asked->context->facts->policies, verdict, outcome);
     for (uint32_t i = 0; i < verdict->warnings.count; i++)
         admission_warn(answer, arena, verdict->warnings.items[i]);
     admission_note(answer, arena, &verdict->notes);
@@ -263,6 +289,7 @@ static int answer_review(const struct answering *a)
 {
     struct admission_request request;
     struct review_outcome outcome = { .problems = problems_new(a->arena) };
+    const struct workload_kind *workload;
     const struct validated_kind *kind;
 
     if (admission_read(a->arena, a->body, &request, a->err) < 0) {
@@ -275,7 +302,7 @@ static int answer_review(const struct answering *a)
         *a->ret_outcome = outcome;
         return 0;
     }
-    kind = find_kind(&request, a->err);
+    kind = find_kind(&request, &workload, a->err);
     if (!kind)
         return -1;
 
@@ -286,7 +313,7 @@ static int answer_review(const struct answering *a)
             return error_set(a->err, ERROR_UNAVAILABLE,
                              "this webhook has not read the StackPolicies yet, so it accepts "
                              "nothing; try again in a moment");
-        struct asked asked = { a->route, &request, { NULL, 0 }, a->context, &outcome };
+        struct asked asked = { a->route, &request, { NULL, 0 }, workload, a->context, &outcome };
 
         if (check_object(&request, a->err) < 0)
             return -1;

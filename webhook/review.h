@@ -34,9 +34,9 @@ struct review_outcome {
     struct policy_outcomes policies; /* of those that are about the Stack, likewise */
 };
 
-/* -1: it is not a review of a v1 Stack or StackPolicy that can be validated; nothing was allowed.
- * What has a uid but cannot be decoded, or takes more than the arena's budget, is rejected. The
- * answer borrows from `body`. */
+/* -1: it is not a review of a v1 Stack or StackPolicy, or of a workload, that can be validated;
+ * nothing was allowed. What has a uid but cannot be decoded, or takes more than the arena's
+ * budget, is rejected. The answer borrows from `body`. */
 int review_answer(struct arena *arena, enum review_route route, struct str body,
                   const struct review_context *context, struct review_outcome *ret_outcome,
                   struct error *err);

@@ -24,11 +24,12 @@ static const struct field case_rows[CASE_ROWS] = {
     [ROW_NAME] = { STR_INIT("name"), FIELD_STRING, FIELD_REQUIRED, AT(test_case, name), .min = 1,
                    .max = 253, .help = "What must hold, as a sentence." },
     [ROW_STACK] = { STR_INIT("stack"), FIELD_OBJECT, AT(test_case, stack),
-                    .help = "A Stack, or a List of Stacks." },
+                    .help = "A Stack or workload, or a List of them." },
     [ROW_FILES] = { STR_INIT("files"), FIELD_STRINGS, AT(test_case, files), .max = NAMES_MAX,
-                    .help = "Files, folders and globs with Stacks, from the folder of this file." },
+                    .help = "Files, folders and globs with Stacks and workloads, from the folder "
+                            "of this file." },
     [ROW_VERDICT] = { STR_INIT("verdict"), FIELD_WORD, FIELD_REQUIRED, AT(test_case, verdict),
-                      .words = &verdicts, .help = "The verdict on the worst of the Stacks." },
+                      .words = &verdicts, .help = "The verdict on the worst of them." },
     [ROW_RULES] = { STR_INIT("rules"), FIELD_STRINGS, AT(test_case, rules), .max = NAMES_MAX,
                     .help = "All rules that find something, and no other." },
     [ROW_MESSAGES] = { STR_INIT("messages"), FIELD_STRINGS, AT(test_case, messages),
@@ -225,8 +226,8 @@ struct str_list cases_compare(struct arena *arena, const struct test_case *wante
     for (uint32_t i = 0; i < got->files.count; i++)
         if (got->files.items[i].failure.len)
             add_line(&wrong, "%.*s", STR_ARG(got->files.items[i].failure));
-    if (!wrong.count && !got->count_of[OBJECT_STACK] && !got->denied)
-        add_line(&wrong, "there is no Stack in it");
+    if (!wrong.count && !got->count_of[OBJECT_STACK] && !got->workloads && !got->denied)
+        add_line(&wrong, "there is no Stack or workload in it");
     if (wrong.count)
         return wrong;
     if (verdict != wanted->verdict)

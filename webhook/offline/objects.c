@@ -13,16 +13,32 @@ const struct json_limits objects_json_limits = { LIMIT_OFFLINE_FILE, LIMIT_JSON_
 /* Of texts of others, for a line of a report. */
 enum { OTHER_TEXT_MAX = 128 };
 
-static const char *const kind_names[OBJECT_KIND_COUNT] = {
+static const char *const kind_names[OBJECT_WORKLOADS] = {
     [OBJECT_STACK] = "Stack",
     [OBJECT_POLICY] = "StackPolicy",
     [OBJECT_TEST] = "StackTest",
     [OBJECT_INVENTORY] = "ClusterInventory",
 };
 
+const struct workload_kind *object_workload_kind(enum object_kind kind)
+{
+    return kind < OBJECT_WORKLOADS || kind == OBJECT_KIND_COUNT
+               ? NULL
+               : workload_kinds[kind - OBJECT_WORKLOADS];
+}
+
 const char *object_kind_name(enum object_kind kind)
 {
-    return kind_names[kind];
+    const struct workload_kind *workload = object_workload_kind(kind);
+
+    return workload ? workload->kind.resource.kind.at : kind_names[kind];
+}
+
+static struct str kind_group(enum object_kind kind)
+{
+    const struct workload_kind *workload = object_workload_kind(kind);
+
+    return workload ? workload->kind.resource.group : STR(STACK_GROUP);
 }
 
 struct objects objects_new(struct arena *arena, unsigned wanted)
@@ -36,26 +52,33 @@ struct objects objects_new(struct arena *arena, unsigned wanted)
 
 /* --- of which kind is it? --- */
 
-/* The kind of that name, or the nearest; OBJECT_KIND_COUNT if none is near. */
-static enum object_kind kind_like(struct str name)
+/* The kind of the group that has that name, or the nearest; OBJECT_KIND_COUNT if none is near. */
+static enum object_kind kind_like(struct str group, struct str name)
 {
     struct str_nearest nearest = { .name = name };
     enum object_kind found = OBJECT_KIND_COUNT;
 
     for (enum object_kind kind = 0; kind < OBJECT_KIND_COUNT; kind++) {
-        if (str_eq(name, str_of(kind_names[kind])))
+        if (!str_eq(group, kind_group(kind)))
+            continue;
+        if (str_eq(name, str_of(object_kind_name(kind))))
             return kind;
-        if (str_nearest_try(&nearest, str_of(kind_names[kind])))
+        if (str_nearest_try(&nearest, str_of(object_kind_name(kind))))
             found = kind;
     }
     return found;
 }
 
-static bool is_our_group(struct str api_version)
+static struct str group_of(struct str api_version)
 {
     ptrdiff_t slash = str_find_char(api_version, '/', 0);
-    struct str_nearest nearest = { .name = slash < 0 ? api_version
-                                                     : str_slice(api_version, 0, (size_t)slash) };
+
+    return slash < 0 ? api_version : str_slice(api_version, 0, (size_t)slash);
+}
+
+static bool is_our_group(struct str group)
+{
+    struct str_nearest nearest = { .name = group };
 
     str_nearest_try(&nearest, STR(STACK_GROUP));
     return nearest.found.len > 0 || str_eq(nearest.name, STR(STACK_GROUP));
@@ -73,16 +96,18 @@ static bool has_kind(struct json object)
            json_str(json_get(object, STR("apiVersion"))).len;
 }
 
-/* In our group the kind decides. A kind or a group alone may be somebody else's; with charts it is
- * a Stack, and so are charts of no kind at all. */
+/* In our group, and in those of workloads, the kind decides. A kind or a group alone may be
+ * somebody else's; with charts it is a Stack, and so are charts of no kind at all. */
 static enum object_kind kind_of(struct json object)
 {
     struct str name = json_str(json_get(object, STR("kind")));
-    enum object_kind kind = kind_like(name);
-    bool ours = is_our_group(json_str(json_get(object, STR("apiVersion"))));
+    struct str group = group_of(json_str(json_get(object, STR("apiVersion"))));
+    bool ours = is_our_group(group);
+    enum object_kind kind = kind_like(ours ? STR(STACK_GROUP) : group, name);
 
-    if (ours && name.len)
+    if (name.len && (ours || kind != OBJECT_KIND_COUNT))
         return kind;
+    kind = kind_like(STR(STACK_GROUP), name);
     return has_charts(object) && (ours || kind == OBJECT_STACK || !has_kind(object))
                ? OBJECT_STACK
                : OBJECT_KIND_COUNT;

@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/problem.h"
 #include "text/yaml.h"
+#include "workload/workload_kind.h"
 
 /* From 1; {0, 0} is no place. */
 struct place {
@@ -18,7 +19,14 @@ struct place {
 };
 
 /* The kinds that a review knows. */
-enum object_kind { OBJECT_STACK, OBJECT_POLICY, OBJECT_TEST, OBJECT_INVENTORY, OBJECT_KIND_COUNT };
+enum object_kind {
+    OBJECT_STACK,
+    OBJECT_POLICY,
+    OBJECT_TEST,
+    OBJECT_INVENTORY,
+    OBJECT_WORKLOADS, /* and behind it the kinds of workload_kinds.def */
+    OBJECT_KIND_COUNT = OBJECT_WORKLOADS + WORKLOAD_KIND_COUNT
+};
 
 struct object {
     enum object_kind kind;
@@ -62,6 +70,8 @@ struct objects {
 extern const struct json_limits objects_json_limits;
 
 const char *object_kind_name(enum object_kind kind);
+/* NULL: objects of the kind are no workloads. */
+const struct workload_kind *object_workload_kind(enum object_kind kind);
 
 /* `wanted`: 1 << OBJECT_STACK and so on. */
 struct objects objects_new(struct arena *arena, unsigned wanted);

@@ -19,9 +19,9 @@ static const struct flag_row flag_rows[FLAG_COUNT] = {
 
 const struct program offline_program = {
     .name = "herd-webhook review",
-    .summary =
-        "Validates the Stacks in files, folders (with all below), globs and standard input (-) "
-        "as the webhook would.",
+    .summary = "Validates the Stacks, policies and workloads in files, folders (with all below), "
+               "globs and standard input (-) "
+               "as the webhook would.",
     .flags = flag_rows,
     .flag_count = FLAG_COUNT,
     .words = "FILE...",

@@ -88,6 +88,7 @@ static void put_summary(struct form *f)
     json_field_int(&f->w, "files", report->files.count - report->unreadable);
     json_field_int(&f->w, "stacks", report->count_of[OBJECT_STACK]);
     json_field_int(&f->w, "policies", report->count_of[OBJECT_POLICY]);
+    json_field_int(&f->w, "workloads", report->workloads);
     json_field_int(&f->w, "denied", report->denied);
     json_field_int(&f->w, "warned", report->warned);
     json_field_int(&f->w, "audited", report->audited);

@@ -95,7 +95,8 @@ static void put_count(struct text *t, uint32_t count, const char *one, const cha
     strbuf_fmt(t->out, "%u %s", count, count == 1 ? one : more);
 }
 
-/* "12 files, 9 Stacks: 3 errors, 1 warning; 4 objects of other kinds were passed over" */
+/* "12 files, 9 Stacks, 1 workload: 3 errors, 1 warning; 4 objects of other kinds were passed
+ * over" */
 static void put_counts(struct text *t)
 {
     const struct report *report = t->report;
@@ -106,6 +107,10 @@ static void put_counts(struct text *t)
     if (report->count_of[OBJECT_POLICY]) {
         strbuf_lit(t->out, ", ");
         put_count(t, report->count_of[OBJECT_POLICY], "StackPolicy", "StackPolicies");
+    }
+    if (report->workloads) {
+        strbuf_lit(t->out, ", ");
+        put_count(t, report->workloads, "workload", "workloads");
     }
     strbuf_lit(t->out, ": ");
     put_count(t, report->denied, "error", "errors");

@@ -48,7 +48,8 @@ struct report {
     struct report_findings findings;
     struct other_objects others;
     uint32_t count_of[OBJECT_KIND_COUNT];
-    uint32_t denied; /* all, also those that are not listed */
+    uint32_t workloads; /* of them */
+    uint32_t denied;    /* all, also those that are not listed */
     uint32_t warned;
     uint32_t audited;
     uint32_t omitted;    /* findings that are not listed */

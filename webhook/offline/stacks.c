@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.c: the Stacks of one input, as they would be sent and as they know of one another. */
+/* stacks.c: the Stacks and workloads of one input, as they would be sent and as they know of
+ * one another. */
 #include "webhook/offline/stacks.h"
 
 #include "base/map.h"
@@ -75,22 +76,28 @@ static void file_claims(struct offline_stacks *stacks, struct arena *scratch,
     claimants_add(stacks->claimants, stack, &claims);
 }
 
-static void know(struct offline_stacks *stacks, struct arena *arena, struct arena *scratch,
-                 struct known_stack *known, struct str namespace_)
+static void put_namespace(struct arena *arena, struct arena *scratch, struct known_stack *known,
+                          struct str namespace_)
 {
     struct json metadata = json_get(known->json, STR("metadata"));
-    struct str name = json_str(json_get(metadata, STR("name")));
-    struct str own = json_str(json_get(metadata, STR("namespace")));
 
-    if (json_is(metadata, JSON_OBJECT) && !own.len) {
-        known->json = with_namespace(arena, scratch, known->json, namespace_);
-        own = namespace_;
-    }
-    known->namespace_ = own;
+    known->namespace_ = json_str(json_get(metadata, STR("namespace")));
+    if (!json_is(metadata, JSON_OBJECT) || known->namespace_.len)
+        return;
+    known->json = with_namespace(arena, scratch, known->json, namespace_);
+    known->namespace_ = namespace_;
+    arena_reset(scratch);
+}
+
+static void know(struct offline_stacks *stacks, struct arena *arena, struct arena *scratch,
+                 struct known_stack *known)
+{
+    struct str name = json_str(json_walk(known->json, "metadata", "name", NULL));
+
     file_claims(stacks, scratch, known);
     arena_reset(scratch);
     for (enum scope scope = 0; scope < SCOPE_COUNT; scope++)
-        map_put(stacks->by_name, key_of(arena, known, scope, own, name), known);
+        map_put(stacks->by_name, key_of(arena, known, scope, known->namespace_, name), known);
 }
 
 struct offline_stacks *offline_stacks_new(struct arena *arena, const struct object_list *objects,
@@ -105,11 +112,13 @@ struct offline_stacks *offline_stacks_new(struct arena *arena, const struct obje
     for (uint32_t i = 0; i < objects->count; i++) {
         const struct object *object = &objects->items[i];
 
-        if (object->kind != OBJECT_STACK)
+        if (object->kind != OBJECT_STACK && !object_workload_kind(object->kind))
             continue;
         stacks->all[i].file = files->items[object->file].name;
         stacks->all[i].json = object->json;
-        know(stacks, arena, scratch, &stacks->all[i], namespace_);
+        put_namespace(arena, scratch, &stacks->all[i], namespace_);
+        if (object->kind == OBJECT_STACK)
+            know(stacks, arena, scratch, &stacks->all[i]);
     }
     return stacks;
 }

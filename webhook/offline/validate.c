@@ -3,6 +3,7 @@
  */
 #include "webhook/offline/validate.h"
 
+#include "stack/rules/admit_workload.h"
 #include "stack/rules/validate.h"
 #include "webhook/limits.h"
 
@@ -107,20 +108,35 @@ static struct verdict validate_policy(struct validating *j, const struct object 
     return policy_admit(j->scratch, object->json, (struct json){ NULL, 0 });
 }
 
-/* Kinds without one are not looked for. */
-static struct verdict (*const validate_of[OBJECT_KIND_COUNT])(struct validating *j,
-                                                              const struct object *object,
-                                                              uint32_t number) = {
-    [OBJECT_STACK] = validate_stack,
-    [OBJECT_POLICY] = validate_policy,
-};
+static struct verdict validate_workload(struct validating *j, const struct object *object,
+                                        uint32_t number)
+{
+    struct facts facts = offline_facts(j->config, j->stacks, number);
+
+    return workload_admit(j->scratch, object_workload_kind(object->kind),
+                          offline_stack_json(j->stacks, number), (struct json){ NULL, 0 }, &facts,
+                          &j->config->configuration.severities);
+}
+
+typedef struct verdict validate_one(struct validating *j, const struct object *object,
+                                    uint32_t number);
+
+/* NULL: the kind is not looked for. */
+static validate_one *validate_of(enum object_kind kind)
+{
+    if (kind == OBJECT_STACK)
+        return validate_stack;
+    if (kind == OBJECT_POLICY)
+        return validate_policy;
+    return object_workload_kind(kind) ? validate_workload : NULL;
+}
 
 static unsigned validated_kinds(void)
 {
     unsigned kinds = 0;
 
-    for (int i = 0; i < OBJECT_KIND_COUNT; i++)
-        kinds |= validate_of[i] ? 1U << i : 0;
+    for (enum object_kind kind = 0; kind < OBJECT_KIND_COUNT; kind++)
+        kinds |= validate_of(kind) ? 1U << kind : 0;
     return kinds;
 }
 
@@ -128,7 +144,7 @@ static void validate_object(struct validating *j, const struct object *object, u
 {
     struct report *report = &j->report;
     struct arena *arena = report->objects.arena;
-    struct verdict verdict = validate_of[object->kind](j, object, number);
+    struct verdict verdict = validate_of(object->kind)(j, object, number);
     struct json metadata = json_get(object->json, STR("metadata"));
     struct str name = json_str(json_get(metadata, STR("name")));
     struct report_object validated = {
@@ -150,6 +166,7 @@ static void validate_object(struct validating *j, const struct object *object, u
         add_finding(report, object, number, problem);
     }
     report->count_of[object->kind]++;
+    report->workloads += object_workload_kind(object->kind) != NULL;
     report_objects_push(&report->objects, validated);
     arena_reset(j->scratch);
 }

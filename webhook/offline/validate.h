@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* validate.h: files to a report: what the webhook would say of each Stack, by the same function.
+/* validate.h: files to a report: what the webhook would say of each object, by the same functions.
  * Pure. */
 #ifndef HERD_WEBHOOK_OFFLINE_VALIDATE_H
 #define HERD_WEBHOOK_OFFLINE_VALIDATE_H
@@ -11,14 +11,14 @@
 #include "webhook/offline/stacks.h"
 
 struct offline_config {
-    struct str namespace_; /* of Stacks that name none */
+    struct str namespace_; /* of objects that name none */
     struct configuration configuration;
-    const struct policy_set *policies; /* put to the Stacks; NULL = none */
+    const struct policy_set *policies; /* put to the objects; NULL = none */
     bool clusters_known;               /* then these are all that there are */
     struct fact_clusters clusters;
 };
 
-/* What is known when object `number`, a Stack, is validated. */
+/* What is known when object `number`, a Stack or workload, is validated. */
 struct facts offline_facts(const struct offline_config *config, struct offline_stacks *stacks,
                            uint32_t number);
 
