@@ -4,7 +4,7 @@
 # lab/run.sh and the integration tests both start the product with these. They set
 #   bin     the folder of the programs
 #   state   a folder for data, logs, addresses
-# and may set lab_flags, webhook_flags, controller_flags (arrays) beforehand.
+# and may set lab_flags, webhook_flags, controller_flags, webhook_manifests (arrays) beforehand.
 #
 # The product works on the API server of $state/kubeconfig. That is the lab's own; who sets lab_kubeconfig gets
 # the lab's there, and brings another one, as tests/cluster does.
@@ -14,6 +14,7 @@
 lab_flags=(${lab_flags[@]+"${lab_flags[@]}"})
 webhook_flags=(${webhook_flags[@]+"${webhook_flags[@]}"})
 controller_flags=(${controller_flags[@]+"${controller_flags[@]}"})
+webhook_manifests=(${webhook_manifests[@]+"${webhook_manifests[@]}"})
 declare -gA pid_of=()
 declare -gA end_with=()
 service_ip=127.0.0.1
@@ -186,13 +187,14 @@ webhook_is_asked() {
 }
 
 # The manifests as they are, but for the port and the CA that cert-manager would inject. A real API server asks the
-# webhook a moment after it has them.
+# webhook a moment after it has them. webhook_manifests are others beside those of Stacks.
 apply_webhook() {
-  local ca
+  local ca file
   ca=$(base64 -w 0 <"$state/certs/ca.crt")
   apply_webhook_service
-  sed -e "s|port: 443|port: $webhook_port|" -e "s|^    clientConfig:|&\n      caBundle: $ca|" \
-    manifests/webhook/configuration.yaml | k apply -f - >/dev/null
+  for file in "${webhook_manifests[@]}" manifests/webhook/configuration.yaml; do
+    sed -e "s|port: 443|port: $webhook_port|" -e "s|^    clientConfig:|&\n      caBundle: $ca|" "$file" | k apply -f - >/dev/null
+  done
   k apply -f manifests/webhook/author.yaml >/dev/null
   until_true 30 "that the webhook is asked" webhook_is_asked
 }

@@ -19,10 +19,14 @@ unset HERD_GROUP
 mode=${1:-}
 bin=${HERD_BIN:-build/release/bin}
 state=${HERD_RUN_DIR:-build/run}
-lab_flags=(--time-scale "${TIME_SCALE:-0.05}")
+lab_flags=(--workloads --time-scale "${TIME_SCALE:-0.05}")
 webhook_flags=(--config-file "$state/config.yaml")
 # The lab's Rancher is as much faster: what it was asked for shows at once, or was never asked.
 controller_flags=(--rancher-settle 5s --neuvector-credentials-dir "$state/neuvector" --neuvector-interval 5s "${webhook_flags[@]}")
+# The HTTP API (docs/console.md), for whoever is on this machine: at PORT, or 3000 if it is free.
+console_port=${PORT:-}
+unset PORT
+webhook_manifests=(manifests/workloads/webhook/configuration.yaml)
 example=examples/rag-inference-stack.yaml
 programs=(lab webhook controller)
 # shellcheck source=lab/processes.sh
@@ -55,6 +59,24 @@ take_folder() {
   mkdir -p "$state"
 }
 
+# The workload kinds are there, too.
+start_api() {
+  start_lab
+  for file in manifests/workloads/*/crd.yaml; do k apply -f "$file"; done >/dev/null
+}
+
+choose_console() {
+  if [ -z "$console_port" ]; then
+    console_port=$(low_port)
+    # Between here and the start of the controller the lock keeps other runs from it.
+    if { exec {console_lock}>>/tmp/herd-console-3000.lock; } 2>/dev/null && flock -n "$console_lock" &&
+      ! (: <"/dev/tcp/127.0.0.1/3000") 2>/dev/null; then
+      console_port=3000
+    fi
+  fi
+  controller_flags+=(--console-listen "$console_port" --console-anonymous loopback)
+}
+
 write_env() {
   {
     cat "$state/lab/env"
@@ -63,6 +85,7 @@ write_env() {
     echo "HERD_WEBHOOK_URL=https://127.0.0.1:$webhook_port"
     echo "HERD_WEBHOOK_METRICS_URL=http://127.0.0.1:$webhook_metrics_port"
     echo "HERD_CONTROLLER_METRICS_URL=http://127.0.0.1:$controller_metrics_port"
+    echo "HERD_CONSOLE_URL=http://localhost:$console_port"
   } >"$state/env"
 }
 
@@ -110,6 +133,7 @@ story_of_run() {
   kubectl get stacks -o wide; kubectl describe stack rag-inference
 
 Rancher (simulated)  $HERD_LAB_RANCHER_URL    logs and addresses  $state/
+HTTP API             http://localhost:$console_port    docs/console.md; curl -N http://localhost:$console_port/watch
 How Stacks are validated (docs/configuration.md)  $state/config.yaml: write it, and it is followed
 Ctrl-C ends everything.
 EOF
@@ -170,7 +194,7 @@ supervise() {
 }
 
 main() {
-  local story
+  local story crd
   case $mode in
     run) story=run ;;
     demo) story=${STORY:-demo} ;;
@@ -181,7 +205,7 @@ main() {
   if [ -n "${CONTEXT:-}" ]; then
     [ -n "${RANCHER_URL:-}" ] && [ -n "${RANCHER_TOKEN_FILE:-}" ] ||
       fail "CONTEXT=$CONTEXT needs RANCHER_URL=https://... and RANCHER_TOKEN_FILE=FILE too: the Rancher that owns the clusters"
-    exec "$bin/herd-controller" --context "$CONTEXT" --rancher-url "$RANCHER_URL" \
+    exec "$bin/herd-controller" --context "$CONTEXT" --console-listen "$console_port" --rancher-url "$RANCHER_URL" \
       --rancher-token-file "$RANCHER_TOKEN_FILE" --log-format text
   fi
   take_folder
@@ -190,9 +214,11 @@ main() {
   if [ "$mode" = run ]; then trap 'exit 0' INT TERM; else trap 'exit 1' INT TERM; fi
   mkdir "$state/neuvector"
   (umask 077 && printf 'herd:lab-secret' >"$state/neuvector/api-key")
+  choose_console
   start_product
   bash lab/neuvector/install.sh "$state/lab/env" c-m-gpu01 c-m-gpu02
   k apply -f manifests/controller/people.yaml >/dev/null
+  for crd in manifests/workloads/*/crd.yaml; do k apply -f "$crd" >/dev/null; done
   write_env
   "story_of_$story" &
   supervise $!

@@ -131,3 +131,90 @@ story_of_observability() {
   k delete stack rag-inference --wait --timeout=120s
   say "Story of observability done"
 }
+
+abi_is() { k get abi my-abi -o 'jsonpath={.status.phase} {.status.readyReplicas}/{.status.replicas} {.status.version} {range .status.conditions[?(@.type=="Ready")]}{.reason} {.message}{end}'; }
+model_is() { k get mdep llama-3-70b -o 'jsonpath={.status.phase} {.status.readyReplicas} of {.status.scaling.replicas} {.status.scaling.reason}'; }
+app_is() { k get application.cloudnative.elide.dev my-app -o 'jsonpath={.status.phase}'; }
+# GPUs that the pods of the model have together.
+gpus_of_model() {
+  local sum=0 gpus
+  for gpus in $(k get pods -l herd.suse.com/modeldeployment=llama-3-70b -o 'jsonpath={.items[*].spec.containers[*].resources.limits.nvidia\.com/gpu}'); do
+    ((sum += gpus))
+  done
+  echo "GPUs: $sum."
+}
+# Whether the pods whose changes were watched never had more than 16 GPUs together.
+budget_held() {
+  awk '{ sum -= had[$2]; had[$2] = $1 == "DELETED" ? 0 : $3; sum += had[$2] } sum > 16 { exit 1 }' "$state/gpus"
+}
+made_of_workloads() {
+  k get deployments,statefulsets,jobs,pods,services,configmaps,hpa,pdb -A -l app.kubernetes.io/managed-by=Herd --no-headers 2>/dev/null | wc -l
+}
+workloads_left() { echo "left: $(made_of_workloads)."; }
+
+story_of_workloads() {
+  local image watcher
+  say "An AbiInstance is made into a Deployment and Services"
+  show apply -f examples/workloads/abi-basic.yaml
+  until_in abi_is "Running 1/1 latest ReconciliationSucceeded"
+  show get abi my-abi -o wide
+  show get deployments,services,pods -l app.kubernetes.io/instance=my-abi
+  say "More replicas, then another image"
+  show scale abiinstance my-abi --replicas=5
+  until_in abi_is "Running 5/5 latest"
+  show patch abiinstance my-abi --type=merge -p '{"spec":{"image":{"tag":"v1.1.0"}}}'
+  until_in abi_is "Running 5/5 v1.1.0 ReconciliationSucceeded"
+  show get pods -l app.kubernetes.io/instance=my-abi
+  for image in $(k get pods -l app.kubernetes.io/instance=my-abi -o 'jsonpath={.items[*].spec.containers[*].image}'); do
+    [ "$image" = ghcr.io/abi/abi:v1.1.0 ] || fail "a pod has image $image"
+  done
+  say "An image that there is not: its status says so, and what ran keeps running"
+  show patch abiinstance my-abi --type=merge -p '{"spec":{"image":{"tag":"missing"}}}'
+  until_in abi_is "v1.1.0 PodsNotReady"
+  until_in abi_is 'ImagePullBackOff: Back-off pulling image "ghcr.io/abi/abi:missing"'
+  show get abi my-abi -o wide
+  k get deployment my-abi -o 'jsonpath={.status.readyReplicas}' | grep -qx 5 || fail "the old pods are gone"
+  show patch abiinstance my-abi --type=merge -p '{"spec":{"image":{"tag":"v1.1.0"}}}'
+  until_in abi_is "Running 5/5 v1.1.0 ReconciliationSucceeded"
+  say "For production, on GPUs, an Application, and a model of the tutorial"
+  show create namespace abi
+  show apply -f examples/workloads/abi-production.yaml -f examples/workloads/abi-gpu.yaml -f examples/workloads/application.yaml -f examples/workloads/llm-model.yaml
+  k wait --for=condition=Ready abiinstance/abi-production -n abi --timeout=120s
+  k wait --for=condition=Ready abiinstance/abi-gpu application.cloudnative.elide.dev/my-app llmmodel/llama-3-70b-tutorial --timeout=120s
+  show get statefulsets,hpa,pdb,pods -n abi
+  show get abi,llm
+  say "The Application once, as a Job"
+  show patch application.cloudnative.elide.dev my-app --type=merge -p '{"spec":{"strategy":"RunOnce","replicas":1}}'
+  until_in app_is Succeeded
+  show get application.cloudnative.elide.dev,jobs
+  say "A ModelDeployment has as many replicas as its SLA needs"
+  show apply -f examples/workloads/model-deployment.yaml
+  until_in model_is "Running 3 of 3 Computed"
+  show get mdep
+  say "Ten times the load needs more than its budget of 16 GPUs"
+  show patch mdep llama-3-70b --type=merge -p '{"spec":{"sla":{"minThroughput":500}}}'
+  until_in model_is "Running 4 of 4 LimitedByGPUBudget"
+  show get mdep
+  until_in gpus_of_model "GPUs: 16."
+  say "Every decision can be computed again"
+  echo '$ kubectl get mdep llama-3-70b -o yaml | herd-controller replay -'
+  k get mdep llama-3-70b -o yaml | "$bin/herd-controller" replay - || fail "replay does not come to what is stored"
+  say "Pods with twice as many GPUs: at no moment are there more than 16"
+  kubectl --kubeconfig "$state/kubeconfig" get pods -l herd.suse.com/modeldeployment=llama-3-70b --no-headers --watch --output-watch-events -o \
+    'custom-columns=:.type,:.object.metadata.name,:.object.spec.containers[0].resources.limits.nvidia\.com/gpu' >"$state/gpus" &
+  watcher=$!
+  until_true 60 "that the pods are watched" grep -q llama-3-70b-3 "$state/gpus"
+  show patch mdep llama-3-70b --type=merge -p '{"spec":{"tensorParallelSize":8}}'
+  until_in model_is "Running 2 of 2 LimitedByGPUBudget"
+  until_in gpus_of_model "GPUs: 16."
+  until_true 60 "that the last pod was seen" grep -qE 'llama-3-70b-0 +8$' "$state/gpus"
+  kill "$watcher"
+  budget_held || fail "there were more than 16 GPUs: $(cat "$state/gpus")"
+  show get pods -l herd.suse.com/modeldeployment=llama-3-70b
+  say "Deletion takes all that they were made into"
+  [ "$(made_of_workloads)" -gt 20 ] || fail "only $(made_of_workloads) objects were made"
+  show delete -f examples/workloads --timeout=120s
+  until_in workloads_left "left: 0."
+  [ -z "$(k get pods -A --no-headers 2>/dev/null)" ] || fail "pods are left: $(k get pods -A)"
+  say "Story of workloads done"
+}

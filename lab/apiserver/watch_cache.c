@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/pack.h"
+#include "io/wait.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -23,17 +24,12 @@ struct watch_cache {
 struct watch_cache *watch_cache_create(const struct watch_cache_options *options, uint64_t version)
 {
     struct watch_cache *cache = mem_new(struct watch_cache);
-    pthread_condattr_t monotonic;
 
     cache->options = *options;
     cache->capacity = options->changes_max;
     cache->ring = mem_alloc(sizeof(struct change *) * cache->capacity);
     cache->version = cache->compacted = version;
-    pthread_mutex_init(&cache->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&cache->moved, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    wait_init(&cache->lock, &cache->moved);
     return cache;
 }
 
@@ -180,26 +176,12 @@ static uint32_t take(struct watch_cache *cache, const struct collection *of, uin
     return taken;
 }
 
-static struct timespec in_future(int64_t ms)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    return until;
-}
-
 enum watch_cache_answer watch_cache_after(struct watch_cache *cache, const struct collection *of,
                                           uint64_t *version, int64_t wait_ms,
                                           struct change **ret_changes, uint32_t most,
                                           uint32_t *ret_count)
 {
-    struct timespec until = in_future(wait_ms);
+    struct timespec until = wait_until(wait_ms);
     enum watch_cache_answer answer = WATCH_CACHE_NOTHING;
 
     *ret_count = 0;

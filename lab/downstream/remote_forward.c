@@ -5,6 +5,7 @@
 #include "lab/downstream/remote_parts.h"
 
 #include "base/memory.h"
+#include "io/wait.h"
 #include "lab/rancher/inside.h"
 
 #include <time.h>
@@ -108,12 +109,8 @@ static void drop(void *context)
 
 static bool wait_a_while(struct relay *relay)
 {
-    struct timespec until;
+    struct timespec until = wait_until(WAIT_MS);
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)WAIT_MS * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     return pthread_cond_timedwait(&relay->changed, &relay->lock, &until) == 0;
 }
 
@@ -201,16 +198,11 @@ static struct relay *relay_new(struct remote *remote, const struct http_exchange
 {
     const struct http_exchange_view *view = http_view(exchange);
     struct relay *relay = mem_new(struct relay);
-    pthread_condattr_t attributes;
 
     relay->remote = remote;
     relay->arena = arena_create(0);
     relay->streams = wants_stream(exchange);
-    pthread_mutex_init(&relay->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&relay->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    wait_init(&relay->lock, &relay->changed);
 
     struct header_list headers = headers_of(relay->arena, exchange, caller);
 

@@ -3,68 +3,15 @@
  * rules. */
 #include "lab/neuvector/admission.h"
 
+#include "lab/neuvector/rule_store.h"
 #include "lab/rancher/jsonf.h"
 
-#define STORE "neuvector-admission"
-
-/* Local rules begin there; from CUSTOM_RESOURCES on they are those of custom resources. */
-enum { FIRST_ID = 1000, CUSTOM_RESOURCES = 110000 };
-
-static struct json stored_rules(struct nv *nv)
-{
-    struct error ignored = { 0 };
-    struct json root = { NULL, 0 };
-    struct str stored = STR("");
-
-    if (world_get(nv->simulation, nv->arena, nv->cluster, &res_configmaps, nv->namespace_,
-                  STR(STORE), &stored, &ignored) == 0)
-        json_read(nv->arena, stored, &json_limits_default, &root, &ignored);
-    return json_get(root, STR("data"));
-}
-
-/* `json` "" removes the rule. */
-static void store(struct nv *nv, int64_t id, struct str json)
-{
-    struct error err = { 0 };
-    struct str stored;
-    struct str key = str_fmt(nv->arena, "%lld", (long long)id);
-
-    world_ensure(
-        nv->simulation, nv->arena, nv->cluster, &res_configmaps, nv->namespace_,
-        STR("{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"" STORE "\"}}"),
-        &err);
-    world_merge(nv->simulation, nv->arena, nv->cluster, &res_configmaps, nv->namespace_, STR(STORE),
-                STR(""),
-                json.len ? jsonf(nv->arena, "{'data':{%s:%s}}", key, json)
-                         : jsonf(nv->arena, "{'data':{%s:%r}}", key, STR("null")),
-                &stored, &err);
-}
-
-static bool is_id(struct str key, int64_t *ret_id)
-{
-    uint64_t id = 0;
-
-    if (!str_to_u64(key, &id))
-        return false;
-    *ret_id = (int64_t)id;
-    return true;
-}
-
-static void list(struct nv *nv)
-{
-    struct json_iter it = json_iter(stored_rules(nv));
-    struct strbuf out = strbuf_new(nv->arena, 1024);
-    int64_t id;
-
-    while (json_next(&it))
-        if (is_id(it.key, &id))
-            strbuf_fmt(&out, "%s%.*s", out.len ? "," : "", STR_ARG(json_str(it.value)));
-    nv_reply_query(nv, jsonf(nv->arena, "{'rules':[%r]}", out.len ? strbuf_str(&out) : STR(" ")));
-}
+static const struct nv_rule_store rules = { STR_INIT("neuvector-admission"), 1000 };
 
 static void tell_state(struct nv *nv)
 {
-    bool enabled = str_eq(json_str(json_get(stored_rules(nv), STR("enabled"))), STR("true"));
+    bool enabled =
+        str_eq(json_str(json_get(nv_stored_rules(nv, &rules), STR("enabled"))), STR("true"));
 
     nv_reply_query(nv, jsonf(nv->arena,
                              "{'state':{'enable':%b,'mode':'monitor','default_action':'allow',"
@@ -72,33 +19,16 @@ static void tell_state(struct nv *nv)
                              enabled));
 }
 
-static bool exists(struct nv *nv, int64_t id)
-{
-    return json_is(json_get(stored_rules(nv), str_fmt(nv->arena, "%lld", (long long)id)),
-                   JSON_STRING);
-}
-
 /* What a change needs: a rule that is there, and no custom resource's. */
 static bool may_change(struct nv *nv, int64_t id)
 {
-    if (id >= CUSTOM_RESOURCES)
+    if (id >= NV_CUSTOM_RESOURCES)
         nv_reply_error(nv, 400, 4, "Operation not allowed");
-    else if (!exists(nv, id))
+    else if (!nv_rule_exists(nv, &rules, id))
         nv_reply_error(nv, 404, 7, "Object not found");
     else
         return true;
     return false;
-}
-
-static int64_t next_id(struct nv *nv)
-{
-    struct json_iter it = json_iter(stored_rules(nv));
-    int64_t next = FIRST_ID, id;
-
-    while (json_next(&it))
-        if (is_id(it.key, &id) && id >= next && id < CUSTOM_RESOURCES)
-            next = id + 1;
-    return next;
 }
 
 /* As NeuVector stores it: with the id, and with what it adds by itself. */
@@ -125,16 +55,17 @@ static void put(struct nv *nv, bool creates)
     json_read(nv->arena, http_view(nv->exchange)->body, &json_limits_default, &config, &ignored);
     config = json_get(config, STR("config"));
     json_int64(json_get(config, STR("id")), &id);
-    if (!json_is(json_get(config, STR("criteria")), JSON_ARRAY) || (creates && exists(nv, id))) {
+    if (!json_is(json_get(config, STR("criteria")), JSON_ARRAY) ||
+        (creates && nv_rule_exists(nv, &rules, id))) {
         nv_reply_error(nv, 400, 6, "Request in wrong format");
         return;
     }
     if (!creates && !may_change(nv, id))
         return;
     if (creates)
-        id = next_id(nv);
+        id = nv_next_rule_id(nv, &rules);
     rule = rule_of(nv, config, id);
-    store(nv, id, rule);
+    nv_store_rule(nv, &rules, id, rule);
     if (creates)
         nv_reply_query(nv, jsonf(nv->arena, "{'rule':%r}", rule));
     else
@@ -145,13 +76,13 @@ static void delete_rule(struct nv *nv, struct str key)
 {
     int64_t id = 0;
 
-    if (!is_id(key, &id)) {
+    if (!nv_is_rule_id(key, &id)) {
         nv_reply_error(nv, 400, 6, "Request in wrong format");
         return;
     }
     if (!may_change(nv, id))
         return;
-    store(nv, id, STR(""));
+    nv_store_rule(nv, &rules, id, STR(""));
     nv_reply_empty(nv);
 }
 
@@ -164,7 +95,7 @@ bool nv_handle_admission(struct nv *nv)
     if (nv_is(nv, "GET", "v1/admission/state"))
         tell_state(nv);
     else if (nv_is(nv, "GET", "v1/admission/rules"))
-        list(nv);
+        nv_list_rules(nv, &rules);
     else if (!nv_may_write(nv))
         return true;
     else if (nv_is(nv, "POST", "v1/admission/rule") || nv_is(nv, "PATCH", "v1/admission/rule"))

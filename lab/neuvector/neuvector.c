@@ -6,6 +6,7 @@
 #include "lab/neuvector/neuvector.h"
 
 #include "lab/neuvector/admission.h"
+#include "lab/neuvector/response.h"
 #include "lab/neuvector/checks.h"
 #include "lab/neuvector/sessions.h"
 #include "lab/neuvector/vulnerabilities.h"
@@ -137,11 +138,16 @@ bool nv_strikes(struct nv *nv, enum fault_id id)
     return faults_strike(nv->simulation, id, &place, &rule);
 }
 
-void nv_reply_error(struct nv *nv, int status, int64_t code, const char *text)
+void nv_reply_message(struct nv *nv, int status, int64_t code, const char *text, struct str message)
 {
     reply_json(
         nv->exchange, status,
-        jsonf(nv->arena, "{'code':%d,'error':%s,'message':%s}", code, str_of(text), str_of(text)));
+        jsonf(nv->arena, "{'code':%d,'error':%s,'message':%s}", code, str_of(text), message));
+}
+
+void nv_reply_error(struct nv *nv, int status, int64_t code, const char *text)
+{
+    nv_reply_message(nv, status, code, text, str_of(text));
 }
 
 static void reply_unauthorized(struct nv *nv, int status)
@@ -351,6 +357,26 @@ static bool walk_containers(struct nv *nv, struct str wanted,
 
     world_list(nv->simulation, nv->arena, nv->cluster, &res_pods, STR(""), walk_pod, &walk, &err);
     return walk.found;
+}
+
+struct group_search {
+    struct str service;
+    bool found;
+};
+
+static void match_service(void *context, const struct container *container)
+{
+    struct group_search *search = context;
+
+    search->found = search->found || str_eq(container->service, search->service);
+}
+
+bool nv_has_group(struct nv *nv, struct str group)
+{
+    struct group_search search = { behind(group, STR("nv.")), false };
+
+    walk_containers(nv, STR(""), match_service, &search);
+    return str_starts(group, STR("nv.")) && search.found;
 }
 
 static struct json modes_of(struct nv *nv)
@@ -563,7 +589,7 @@ static void handle_authenticated(struct nv *nv)
         set_modes(nv);
     } else if (str_starts(nv->path, scan)) {
         handle_scan(nv, str_slice(nv->path, scan.len, nv->path.len));
-    } else if (nv_handle_admission(nv)) {
+    } else if (nv_handle_admission(nv) || nv_handle_response(nv)) {
         return;
     } else if (is_compliance(nv, &id)) {
         handle_compliance(nv, id);

@@ -3,6 +3,7 @@
 #include "lab/rancher/agenda.h"
 
 #include "base/memory.h"
+#include "io/wait.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -31,14 +32,9 @@ struct agenda {
 struct agenda *agenda_create(const struct clock *clock)
 {
     struct agenda *agenda = mem_new(struct agenda);
-    pthread_condattr_t attributes;
 
     agenda->clock = clock;
-    pthread_mutex_init(&agenda->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&agenda->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    wait_init(&agenda->lock, &agenda->changed);
     return agenda;
 }
 
@@ -132,13 +128,7 @@ static void wait_a_while(struct agenda *agenda)
         ms = agenda->slots[0].due_ms - clock_wall_ms(agenda->clock);
         ms = ms < 0 ? 0 : ms > LOOK_MS ? LOOK_MS : ms;
     }
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    until = wait_until(ms);
     if (agenda->count)
         pthread_cond_timedwait(&agenda->changed, &agenda->lock, &until);
     else

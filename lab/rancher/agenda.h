@@ -14,6 +14,11 @@ enum agenda_kind {
     AGENDA_RELEASE, /* cluster, namespace, release: bring its App up to date */
     AGENDA_REPO,    /* cluster, ClusterRepo */
     AGENDA_CLUSTER, /* cluster */
+    /* Cluster, namespace and name; in the order of enum pods_maker. */
+    AGENDA_DEPLOYMENT,
+    AGENDA_STATEFUL_SET,
+    AGENDA_JOB,
+    AGENDA_POD,
 };
 
 struct agenda_entry {

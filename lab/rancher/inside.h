@@ -61,6 +61,7 @@ struct simulation {
     const struct clock *clock;
     struct log *log;
     double scale;
+    bool runs_workloads;
     char *ca_pem;
 
     struct downstream *downstream; /* NULL: all clusters are simulated */
@@ -86,6 +87,11 @@ struct simulation {
     atomic_llong counts[COUNT_COUNT];
     struct arena *arena; /* of what lives as long as the simulation */
 };
+
+static inline bool is_kind(const struct kube_resource *a, const struct kube_resource *b)
+{
+    return str_eq(a->plural, b->plural) && str_eq(a->group, b->group);
+}
 
 static inline int64_t simulation_now(const struct simulation *simulation)
 {
@@ -145,6 +151,17 @@ void monitoring_export(struct simulation *simulation, struct http_exchange *exch
 
 bool jaeger_handle(struct simulation *simulation, struct http_exchange *exchange,
                    struct str cluster, struct str path);
+
+/* ---- pods_live.c: what makes pods and runs them on the management cluster; see pods.h */
+
+/* From api_on_change, of any kind of that cluster: puts on the agenda what may have to act. */
+void pods_live_changed(struct simulation *simulation, const struct kube_resource *resource,
+                       struct str namespace_, struct str name);
+/* Once, at start: put all that there is on the agenda. */
+void pods_live_scan(struct simulation *simulation);
+/* Bring pods and status of the entry's object one step further, or a pod itself. */
+void pods_live_run(struct simulation *simulation, struct arena *arena,
+                   const struct agenda_entry *entry);
 
 /* ---- forward.c */
 

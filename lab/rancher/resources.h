@@ -28,6 +28,8 @@ RESOURCE(res_service_monitors, "monitoring.coreos.com", "v1", "servicemonitors",
 RESOURCE(res_pod_monitors, "monitoring.coreos.com", "v1", "podmonitors", "PodMonitor", true);
 RESOURCE(res_services, "", "v1", "services", "Service", true);
 RESOURCE(res_deployments, "apps", "v1", "deployments", "Deployment", true);
+RESOURCE(res_stateful_sets, "apps", "v1", "statefulsets", "StatefulSet", true);
+RESOURCE(res_jobs, "batch", "v1", "jobs", "Job", true);
 
 #undef RESOURCE
 

@@ -52,11 +52,6 @@ void simulation_sleep(struct simulation *simulation, int64_t life_ms)
 
 /* ---- what changes ---------------------------------------------------------------------------- */
 
-static bool is_kind(const struct kube_resource *a, const struct kube_resource *b)
-{
-    return str_eq(a->plural, b->plural) && str_eq(a->group, b->group);
-}
-
 static void secret_changed(struct simulation *simulation, struct str cluster, struct str namespace_,
                            struct str name, bool is_there)
 {
@@ -111,6 +106,8 @@ static void changed(void *context, struct str cluster, const struct kube_resourc
     } else if (faults_are_of(cluster, resource, namespace_, name)) {
         faults_load(simulation);
         clusters_look_again(simulation);
+    } else if (simulation->runs_workloads && str_eq(cluster, LOCAL_CLUSTER)) {
+        pods_live_changed(simulation, resource, namespace_, name);
     }
 }
 
@@ -164,6 +161,12 @@ static void work_on(struct simulation *simulation, struct arena *arena,
     case AGENDA_CLUSTER:
         clusters_reconcile(simulation, arena, entry->cluster);
         return;
+    case AGENDA_DEPLOYMENT:
+    case AGENDA_STATEFUL_SET:
+    case AGENDA_JOB:
+    case AGENDA_POD:
+        pods_live_run(simulation, arena, entry);
+        return;
     }
 }
 
@@ -211,6 +214,7 @@ static struct simulation *simulation_new(const struct simulation_options *option
     simulation->api = options->api;
     simulation->clock = options->clock;
     simulation->log = options->log;
+    simulation->runs_workloads = options->runs_workloads;
     simulation->scale = options->time_scale > 0 ? options->time_scale : 0;
     simulation->ca_pem =
         mem_copy(options->ca_pem.at ? options->ca_pem.at : "", options->ca_pem.len);
@@ -320,6 +324,8 @@ struct simulation *simulation_create(const struct simulation_options *options, s
         return NULL;
     api_on_change(simulation->api, changed, simulation);
     api_on_check(simulation->api, faults_check, simulation);
+    if (simulation->runs_workloads)
+        pods_live_scan(simulation);
     return TAKE(simulation);
 }
 

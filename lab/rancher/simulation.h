@@ -19,6 +19,7 @@ struct simulation_options {
     const char *simulation_file; /* YAML; "" = the built-in simulation */
     double time_scale;           /* 1 = as in life, 0.01 = for tests, 0 = everything at once */
     uint64_t seed;
+    bool runs_workloads; /* the management cluster has what makes pods and runs them */
     struct str downstream_kubeconfigs; /* ID=FILE,...: clusters that are real; "" = none */
     const char *helm;                  /* the program that works on those */
     const char *helm_folder;           /* of its files */
