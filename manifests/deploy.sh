@@ -25,6 +25,7 @@ stacks=stacks.herd.suse.com
 policies=stackpolicies.herd.suse.com
 crds=manifests/crds/
 configurations="mutatingwebhookconfiguration/herd-webhook validatingwebhookconfiguration/herd-webhook"
+configurations_of_workloads="mutatingwebhookconfiguration/herd-webhook-workloads validatingwebhookconfiguration/herd-webhook-workloads"
 
 k() { ${KUBECTL:-kubectl} ${CONTEXT:+--context "$CONTEXT"} "$@"; }
 say() { printf '%s\n' "$*"; }
@@ -88,6 +89,10 @@ ca_injected() {
   local what
   for what in $configurations; do
     [ -n "$(k get "$what" -o 'jsonpath={.webhooks[0].clientConfig.caBundle}')" ] || return 1
+  done
+  for what in $configurations_of_workloads; do
+    [ -z "$(k get "$what" --ignore-not-found -o name)" ] ||
+      [ -n "$(k get "$what" -o 'jsonpath={.webhooks[0].clientConfig.caBundle}')" ] || return 1
   done
 }
 
@@ -165,7 +170,7 @@ undeploy() {
   local objects
   # Waits until they are gone: from then on nothing of Herd's stands in anybody's way.
   # shellcheck disable=SC2086
-  k delete --ignore-not-found --timeout="$timeout" $configurations
+  k delete --ignore-not-found --timeout="$timeout" $configurations $configurations_of_workloads
   objects=$(if [ -n "${OVERLAY:-}" ]; then k kustomize "$OVERLAY"; else all_objects; fi)
   objects=$(select_kinds 0 "$webhook_kinds Namespace" <<<"$objects")
   k delete --ignore-not-found --timeout="$timeout" -f - <<<"$objects"
