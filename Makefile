@@ -30,7 +30,7 @@ run: build ## Lab, webhook, controller and the RAG example on this machine; CONT
 	@$(WITH_MAKE) bash lab/run.sh run
 
 demo: export CONTEXT :=
-demo: build ## A demonstration that ends by itself: the example, rejections and a teardown; or STORY=health, security, observability
+demo: build ## A demonstration that ends by itself: the example, rejections and a teardown; or STORY=health, security, observability, workloads
 	@$(WITH_MAKE) bash lab/run.sh demo
 
 # Suites wait more than they work, so twice as many run as there are processors.

@@ -12,6 +12,7 @@ set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 add_library(herd_flags INTERFACE)
+target_link_libraries(herd_flags INTERFACE m)
 target_compile_definitions(herd_flags INTERFACE _GNU_SOURCE HERD_VERSION="${PROJECT_VERSION}")
 target_compile_options(herd_flags INTERFACE
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual

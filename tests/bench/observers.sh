@@ -10,7 +10,9 @@ charts=${3:-${BENCH_CHARTS:-50}}
 seconds=${4:-${BENCH_SECONDS:-60}}
 state=$(mktemp -d /var/tmp/herd-bench.XXXXXX)
 . lab/processes.sh
+sampler=
 finish() {
+  [ -z "$sampler" ] || kill "$sampler"
   end_all
   rm -rf "$state"
 }
@@ -55,12 +57,27 @@ EOF
 k create -f "$state/stack.yaml" >/dev/null
 began=$(date +%s%N)
 start_controller
+# The Lease as it is renewed, until the lab ends: "MS HOLDER RENEWED".
+while sleep 0.5; do
+  echo "$(($(date +%s%N) / 1000000)) $(k get lease herd-controller -o 'jsonpath={.spec.holderIdentity} {.spec.renewTime}' 2>/dev/null)"
+done >"$state/lease" &
+sampler=$!
 
+# As a Deployment would: one that lost the Lease ends, and begins anew.
+ends=0
+revive() {
+  alive controller && return
+  ends=$((ends + 1))
+  echo "the controller ended after $(passed) ms: $(grep ERROR "$state/controller.log" | tail -1)"
+  unset "pid_of[controller]"
+  start_controller
+}
 # until_is JSONPATH TEXT: within BENCH_DEADLINE seconds.
 until_is() {
   local deadline=$((SECONDS + ${BENCH_DEADLINE:-900}))
   until [ "$(k get stack bench -o "jsonpath=$1")" = "$2" ]; do
-    ((SECONDS < deadline)) || fail "$1 is not $2: $(k get stack bench -o "jsonpath={.status.conditions}")"
+    revive
+    ((SECONDS < deadline)) || fail "after $ends ends of the controller $1 is not $2: $(k get stack bench -o "jsonpath={.status.message} {.status.conditions}")"
     sleep 0.5
   done
 }
@@ -81,6 +98,12 @@ sleep "$seconds"
 awk -v n="$clusters" -v s="$seconds" -v r="$(($(metric herd_controller_rancher_requests_total) - requests))" -v c="$(($(spent) - cpu))" \
   -v w="$(($(metric herd_controller_status_writes_total) - writes))" 'BEGIN {
     printf "while nothing changes, in %d s: %.3f requests a second and cluster, %.1f ms of CPU a second, %d status writes\n", s, r / n / s, c / s, w }'
+# A renewal that this does not see is between two others, so the pause is at most this long.
+awk 'NF == 3 && $3 != renewed {
+    if (renewals++ && $1 - at > longest) longest = $1 - at
+    if (renewals > 1 && $2 != holder) holders++
+    at = $1; holder = $2; renewed = $3
+  } END {printf "the Lease was renewed %d times, the longest pause %.1f s, and changed hands %d times\n", renewals, longest / 1000, holders}' "$state/lease"
 awk '/VmRSS|VmHWM/ {printf "%s %s KiB  ", $1, $2} END {print ""}' "/proc/${pid_of[controller]}/status"
 began=$(date +%s%N)
 lab_k create configmap herd-lab-vulnerabilities \

@@ -28,7 +28,7 @@ object_controllers+=,validatingadmissionpolicy-status-controller
 workload_controllers=$object_controllers,deployment-controller,replicaset-controller,statefulset-controller
 workload_controllers+=,daemonset-controller,job-controller,cronjob-controller,disruption-controller
 workload_controllers+=,endpointslice-controller,endpoints-controller,pod-garbage-collector-controller
-workload_controllers+=,node-lifecycle-controller,resourcequota-controller,persistentvolume-binder-controller
+workload_controllers+=,node-lifecycle-controller,resourcequota-controller,persistentvolume-binder-controller,horizontal-pod-autoscaler-controller
 
 kubeconfig_of() {
   if [ "$1" = management ]; then echo "$state/kubeconfig"; else echo "$state/$1.kubeconfig"; fi

@@ -42,7 +42,7 @@ start_management-apiserver() { start_apiserver management; }
 
 start_api() {
   start_lab
-  start_cluster management
+  start_cluster management "${management_set:-objects}"
   service_ip=$(service_ip_of management)
   mirror_clusters
 }

@@ -50,20 +50,24 @@ static const struct kube_resource resources[KINDS] = {
     [SERVICE_MONITORS] =
         KUBE_RESOURCE_INIT("monitoring.coreos.com", "v1", "servicemonitors", "ServiceMonitor", true),
 };
+static const struct kube_resource *const followed[KINDS] = { &resources[CONFIG_MAPS],
+                                                             &resources[SERVICES],
+                                                             &resources[SERVICE_MONITORS] };
 
 static void add(struct kube_children *children, int kind, struct str name, struct str object)
 {
     kube_children_push(children, (struct kube_child){ .resource = &resources[kind], .name = name, .object = object });
 }
 
-static void render(struct arena *arena, const struct kind_observation *seen, struct kube_children *children,
+static void render(const struct kube_kind *kind, struct arena *arena,
+                   const struct kind_observation *seen, struct kube_children *children,
                    struct problems *problems)
 {
     struct website website = { 0 };
     struct kube_meta meta;
 
     kube_meta_read(seen->object, &meta);
-    object_decode(arena, seen->object, &website_kind.resource, &fields_of_website, &website, problems);
+    object_decode(arena, seen->object, &kind->resource, &fields_of_website, &website, problems);
     for (uint32_t i = 0; i < website.pages.count; i++) {
         const struct page *page = &website.pages.items[i];
         struct strbuf text = strbuf_new(arena, page->text.len + 8);
@@ -83,7 +87,7 @@ static void render(struct arena *arena, const struct kind_observation *seen, str
 
 const struct kube_kind website_kind = {
     .resource = KUBE_RESOURCE_INIT("web.example.com", "v1alpha1", "websites", "Website", true),
-    .children = resources,
+    .children = followed,
     .child_count = KINDS,
     .label = "web.example.com/website",
     .field_manager = "example-website",

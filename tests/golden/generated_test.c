@@ -4,14 +4,19 @@
 #include "support/rows.h"
 
 #include "stack/crd/crd.h"
+#include "stack/crd/rights.h"
+#include "stack/crd/webhooks.h"
 #include "stack/model/fields.h"
 #include "support/files.h"
+#include "workload/workload_kind.h"
 
 static const struct {
     const char *path;
     void (*write)(struct strbuf *out);
 } outputs[] = {
     { "docs/fields.md", fields_doc_write },
+    { "manifests/workloads/webhook/configuration.yaml", webhooks_write },
+    { "manifests/chart/files/workloads/webhook.yaml", webhooks_write },
 };
 
 static void checked_in_files_are_as_the_tables_are(void **state)
@@ -27,25 +32,46 @@ static void checked_in_files_are_as_the_tables_are(void **state)
 }
 
 /* The chart's copies too: helm reads no file beside its own. */
+static void write_twice(struct arena *arena, const char *folder, const char *in_chart,
+                        struct str name, struct str text)
+{
+    test_golden(arena, str_z(arena, str_fmt(arena, "manifests/%s%.*s", folder, STR_ARG(name))),
+                text);
+    test_golden(
+        arena,
+        str_z(arena, str_fmt(arena, "manifests/chart/files/%s%.*s", in_chart, STR_ARG(name))),
+        text);
+}
+
 static void definitions_are_as_the_tables_are(void **state)
 {
-    static const char *const folders[] = { "manifests/crds", "manifests/chart/files" };
-    static const char *const workload_folders[] = { "manifests/workloads/crds" };
-
     (void)state;
     for (const struct crd *crd = crds; crd->kind; crd++) {
-        const char *const *into = crd->workload ? workload_folders : folders;
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct strbuf made = strbuf_new(arena, 4096);
 
-        for (size_t i = 0; i < (crd->workload ? 1 : 2); i++) {
-            AUTO(arena_free) struct arena *arena = arena_create(0);
-            struct strbuf made = strbuf_new(arena, 4096);
-
-            crd_write(crd, &made);
-            test_golden(arena,
-                        str_z(arena, str_fmt(arena, "%s/%s_%s.yaml", into[i], crd->group,
-                                             crd->plural)),
+        crd_write(crd, &made);
+        if (crd->workload)
+            write_twice(arena, "workloads/", "workloads/",
+                        str_fmt(arena, "%s/crd.yaml", crd->plural), strbuf_str(&made));
+        else
+            write_twice(arena, "crds/", "", str_fmt(arena, "%s_%s.yaml", crd->group, crd->plural),
                         strbuf_str(&made));
-        }
+    }
+}
+
+static void rights_are_as_the_rows_are(void **state)
+{
+    (void)state;
+    for (int i = 0; i < WORKLOAD_KIND_COUNT; i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        const struct kube_kind *kind = &workload_kinds[i]->kind;
+        struct strbuf made = strbuf_new(arena, 4096);
+
+        rights_write(kind, &made);
+        write_twice(arena, "workloads/", "workloads/",
+                    str_fmt(arena, "%.*s/rbac.yaml", STR_ARG(kind->resource.plural)),
+                    strbuf_str(&made));
     }
 }
 
@@ -76,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checked_in_files_are_as_the_tables_are),
         cmocka_unit_test(definitions_are_as_the_tables_are),
+        cmocka_unit_test(rights_are_as_the_rows_are),
         cmocka_unit_test(the_health_check_is_in_its_config_map),
     };
 

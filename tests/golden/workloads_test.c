@@ -6,16 +6,13 @@
 
 #include "text/json_write.h"
 #include "text/yaml.h"
-#include "workload/abi_instance.h"
-#include "workload/application.h"
-
-static const struct kube_kind *const kinds[] = { &abi_instance_kind, &application_kind };
+#include "workload/workload_kind.h"
 
 static const struct kube_kind *kind_of(struct json object)
 {
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (str_eq(kinds[i]->resource.kind, json_str(json_get(object, STR("kind")))))
-            return kinds[i];
+    for (int i = 0; i < WORKLOAD_KIND_COUNT; i++)
+        if (str_eq(workload_kinds[i]->kind.resource.kind, json_str(json_get(object, STR("kind")))))
+            return &workload_kinds[i]->kind;
     return NULL;
 }
 
@@ -25,8 +22,9 @@ static void render(struct arena *arena, struct json object, struct strbuf *out)
     struct kind_observation seen = { .object = object, .children = &none };
     struct kube_children children = kube_children_new(arena, 8);
     struct problems problems = problems_new(arena);
+    const struct kube_kind *kind = kind_of(object);
 
-    kind_of(object)->render(arena, &seen, &children, &problems);
+    kind->render(kind, arena, &seen, &children, &problems);
     rows_expect_int("findings", problems.list.count, 0);
     for (uint32_t i = 0; i < children.count; i++) {
         struct error err = { .code = ERROR_NONE };

@@ -63,7 +63,7 @@ for command in "herd-webhook serve" herd-controller; do
 done
 
 row "the chart's CRDs are those of manifests/crds, and its dashboard is that of manifests/monitoring"
-ok diff -r manifests/crds manifests/chart/files
+ok diff -r -x workloads manifests/crds manifests/chart/files
 ok diff manifests/monitoring/herd-dashboard.json manifests/chart/dashboards/herd-dashboard.json
 
 row "the chart without values renders the overlay of cert-manager, object for object, beside the CRDs"
@@ -75,6 +75,16 @@ done >"$state/crds.yaml"
 of_chart >"$state/got"
 ok same "$state/want" "$state/got"
 [ "$(wc -l <"$state/got")" -gt 25 ] || wrong "only $(wc -l <"$state/got") objects were compared"
+
+row "with all workload kinds the chart renders the overlay of workloads"
+for file in manifests/workloads/*/crd.yaml manifests/crds/*.yaml; do
+  echo '---'
+  cat "$file"
+done >"$state/all-crds.yaml"
+{ of_folders manifests/overlays/workloads | jq -c 'select(.kind != "CustomResourceDefinition")' | without Namespace/herd-system; objects_of "$state/all-crds.yaml"; } |
+  sort >"$state/want-workloads"
+of_chart --set workloads.abiInstance.enabled=true,workloads.application.enabled=true,workloads.modelDeployment.enabled=true,workloads.llmModel.enabled=true >"$state/got-workloads"
+ok same "$state/want-workloads" "$state/got-workloads"
 
 row "a difference of one word in one object is found"
 sed 's/"preemptionPolicy":"PreemptLowerPriority"/"preemptionPolicy":"Never"/' "$state/want" >"$state/mutant"

@@ -19,6 +19,7 @@
 set -euo pipefail
 [ "${HERD_GROUP:-}" = own ] || HERD_GROUP=own exec env --default-signal=INT bash lab/group.sh bash "$0" "$@"
 unset HERD_GROUP
+unset PORT # would have controllers listen there
 
 rows=0
 sentence="(no row yet)"

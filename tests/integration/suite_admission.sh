@@ -3,8 +3,11 @@
 # suite_admission.sh: what kubectl apply answers, with the webhook in between.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
+webhook_manifests+=(manifests/workloads/webhook/configuration.yaml)
 start_api
 ok k apply -f manifests/crds/
+for file in manifests/workloads/*/crd.yaml; do ok k apply -f "$file"; done
+until_established crd/abiinstances.abi.io
 start_webhook
 apply_webhook
 

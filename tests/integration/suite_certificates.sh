@@ -74,6 +74,17 @@ is "$(bundle_of "${configurations[1]}")" "$(cat "$state/ca.crt")"
 rejected k apply -f examples/rejected/cycle.yaml
 says "->"
 
+row "configurations of workloads that come later are told, too"
+sed "s|port: 443|port: $webhook_port|" manifests/workloads/webhook/configuration.yaml >"$state/workloads.yaml"
+ok k apply -f "$state/workloads.yaml"
+of_workloads_believe() {
+  local what
+  for what in "${configurations[@]}"; do
+    [ "$(bundle_of "$what-workloads")" = "$(cat "$state/ca.crt")" ] || return 1
+  done
+}
+eventually of_workloads_believe
+
 row "figures and Events say so"
 ok metric "$controller_metrics_port" 'herd_controller_certificate_expiry_timestamp_seconds{certificate="leaf"}'
 is "${out%%.*}" "$(date -d "$(openssl x509 -noout -enddate -in "$state/first.crt" | cut -d= -f2)" +%s)"

@@ -38,7 +38,17 @@ eventually dashboard c-m-b ai-workloads '{.metadata.name}'
 user k patch stack stays --type=merge -p '{"spec":{"targets":{"clusterIds":["c-m-a"]}}}'
 eventually gone c-m-b -n cattle-dashboards get configmap herd-dashboard-ai-workloads
 eventually gone c-m-b -n shop get prometheusrule herd-stays-web
-ok k delete stack stays --timeout="${deadline_s}s"
+
+row "also where Herd was down when it was deleted"
+user k patch stack stays --type=merge -p '{"spec":{"targets":{"clusterIds":["c-m-b"]}}}'
+eventually each_is stays web observabilityMetrics 'c-m-b=Active '
+eventually dashboard c-m-b ai-workloads '{.metadata.name}'
+end controller
+user k delete stack stays --wait=false
+start_controller
+stays_is_gone() { [ -z "$(k get stacks stays --ignore-not-found -o name)" ]; }
+eventually stays_is_gone
+ok gone c-m-b -n cattle-dashboards get configmap herd-dashboard-ai-workloads
 ok k delete stack shop --timeout="${deadline_s}s"
 
 row "of a release that nothing scrapes, and that does not say where its metrics are, it is unknown"

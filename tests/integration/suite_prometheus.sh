@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # suite_prometheus.sh: a real Prometheus takes Herd's query and rules as the lab's simulated one does, and
 # answers those of the dashboards. It scrapes what the lab exports, and holds the series of tests/monitoring; the lab's
-# proxy leads to it. Skipped where there is no program `prometheus` (Debian package prometheus).
+# proxy leads to it. Skipped where neither the program `prometheus` nor its Debian package is to be had.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
-command -v prometheus >/dev/null || {
-  echo "suite_prometheus.sh: skipped: there is no program prometheus"
-  exit 77
-}
+unpacked=$(realpath -m "$2.tools")
+# shellcheck source=tests/support/tool.sh
+. tests/support/tool.sh
+tool prometheus prometheus || exit 77
 cat >"$state/clusters.yaml" <<'YAML'
 clusters:
 - {id: c-m-a, nodes: 2, gpus: 4, monitoring: true}

@@ -104,8 +104,8 @@ is "$(test -e "$state/a/ready" && echo ready)" ""
 
 row "make demo STORY=NAME ends well; a story that there is not is named with those that there are"
 HERD_RUN_DIR=$state/e STORY=nobody rejected bash lab/run.sh demo
-says "there is no STORY=nobody; there are demo health observability security"
-for story in health observability security; do
+says "there is no STORY=nobody; there are demo health observability security workloads"
+for story in health observability security workloads; do
   HERD_RUN_DIR=$state/e STORY=$story ok bash lab/run.sh demo
   says "Story of $story done"
 done

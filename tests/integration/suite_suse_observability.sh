@@ -6,8 +6,8 @@
 suite "$1" "$2"
 cat >"$state/clusters.yaml" <<'YAML'
 clusters:
-- {id: c-m-a, labels: {env: lab}, nodes: 1}
-- {id: c-m-b, labels: {env: lab}, nodes: 1}
+- {id: c-m-a, labels: {env: lab}, nodes: 1, gpus: 4}
+- {id: c-m-b, labels: {env: lab}, nodes: 1, gpus: 4}
 YAML
 lab_flags+=(--simulation "$state/clusters.yaml")
 start_product
@@ -183,3 +183,16 @@ eventually monitors_are "" 0
 before=$(asked requests)
 stack other '{clusterIds: [c-m-a]}'
 eventually asked_more "$before"
+
+row "how busy GPUs are is said of the releases that have some, each by its own cluster"
+model='- {name: model, chart: ollama, repo: https://otwld.github.io/ollama-helm, version: 0.60.0, releaseName: other-model, namespace: shop,
+    values: {inline: {resources: {limits: {nvidia.com/gpu: 2}}}}}'
+stack other '{selector: {matchLabels: {env: lab}}}' "$model"
+eventually each_is other model gpuUtilization 'c-m-a=75% c-m-b=75% '
+ok each_is other web gpuUtilization 'c-m-a= c-m-b= '
+ok down c-m-b -n shop annotate pods --overwrite -l app.kubernetes.io/instance=other-model lab.herd.suse.com/gpu-utilization=20
+eventually each_is other model gpuUtilization 'c-m-a=75% c-m-b=20% '
+fault 'fault=suse-observability-down'
+eventually each_is other model gpuUtilization 'c-m-a= c-m-b= '
+no_fault
+eventually each_is other model gpuUtilization 'c-m-a=75% c-m-b=20% '

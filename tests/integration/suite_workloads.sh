@@ -4,9 +4,8 @@
 # change of it is what happens. Nothing runs pods here: what the controllers of Kubernetes would write, the suite writes.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
-controller_flags+=('--kinds=stack,abiinstance,application')
 start_product
-for file in manifests/workloads/crds/*.yaml; do ok k apply -f "$file"; done
+for file in manifests/workloads/*/crd.yaml; do ok k apply -f "$file"; done
 until_established crd/abiinstances.abi.io
 until_established crd/applications.cloudnative.elide.dev
 
@@ -75,11 +74,40 @@ eventually at_is hpa '{.spec.minReplicas}-{.spec.maxReplicas} {.spec.metrics[0].
 eventually at_is pdb '{.spec.minAvailable}' 2
 at statefulset '{.spec.template.spec.affinity}' | grep -q requiredDuringScheduling || wrong "no hard anti-affinity"
 
+row "volumes grow with the spec, do not shrink, and the template of claims stays as it is"
+k apply -f - >/dev/null <<'YAML'
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata:
+  name: data-abi-production-0
+  namespace: abi
+  labels: {abi.io/instance: abi-production, app.kubernetes.io/name: abi, app.kubernetes.io/instance: abi-production}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 50Gi}}}
+YAML
+ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"storage":{"size":"60Gi"}}}'
+why_grown() {
+  [ "$(k -n abi get pvc data-abi-production-0 -o 'jsonpath={.spec.resources.requests.storage}')" = 60Gi ] ||
+    k -n abi get abiinstance abi-production -o 'jsonpath={.status.conditions[?(@.type=="Applied")].message}' | grep -q 'PersistentVolumeClaim data-abi-production-0: .*orbidden'
+}
+eventually why_grown
+is "$(at statefulset '{.spec.volumeClaimTemplates[0].spec.resources.requests.storage}')" 50Gi
+ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"storage":{"size":"40Gi"}}}'
+eventually at_is abiinstance '{.status.conditions[?(@.type=="Accepted")].reason}' InvalidSpec
+at abiinstance '{.status.conditions[?(@.type=="Accepted")].message}' | grep -q 'volumes do not shrink' || wrong "it does not say why"
+ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"storage":{"enabled":false}}}'
+says_deleted() { at abiinstance '{.status.conditions[?(@.type=="Accepted")].message}' | grep -q 'data-abi-production-0 would be deleted with what is in it'; }
+eventually says_deleted
+ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"storage":{"enabled":true}}}'
+ok k -n abi delete pvc data-abi-production-0 --wait=false
+k -n abi patch pvc data-abi-production-0 --type=merge -p '{"metadata":{"finalizers":null}}' >"$state/finalizers" 2>&1 || :
+ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"storage":{"size":"50Gi"}}}'
+eventually at_is abiinstance '{.status.conditions[?(@.type=="Accepted")].reason}' Accepted
+
 row "what the autoscaler decides stays, whatever spec.replicas says"
 ok k -n abi scale statefulset abi-production --replicas=7
 ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"replicas":4,"config":{"LOG_LEVEL":"debug"}}}'
 eventually at_is configmap '{.data.LOG_LEVEL}' debug
-eventually at_is abiinstance '{.status.observedGeneration}' 2
+eventually at_is abiinstance '{.status.observedGeneration}' "$(at abiinstance '{.metadata.generation}')"
 is "$(at statefulset '{.spec.replicas}')" 7
 
 row "an instance on GPUs asks for them"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # validators.sh BIN STATE: what programs of other people find: promtool in the alerts and the metrics, sslscan in the
-# webhook's TLS, CycloneDX's own library in what `herd-controller report` prints. pyspdxtools, where it is installed, reads the SBOM in tests/image.
+# webhook's TLS, openapi-spec-validator in the description of the console, CycloneDX's own library in what `herd-controller
+# report` prints. pyspdxtools, where it is installed, reads the SBOM in tests/image.
 #
 # promtool and sslscan come from Debian's packages, unpacked into STATE.tools and not installed: the package prometheus would
 # start a server. Ends with 77 where there is neither. There is no Debian package of kubeconform; the manifests are applied
@@ -12,16 +13,8 @@ set -euo pipefail
 suite "${1:?BIN}" "${2:?STATE}"
 unpacked=$(realpath -m "$2.tools")
 
-# tool PROGRAM PACKAGE: 0 if it can be called by its name from here on.
-tool() {
-  PATH=$unpacked/usr/bin:$PATH
-  ! command -v "$1" >/dev/null || return 0
-  mkdir -p "$unpacked"
-  (cd "$unpacked" && apt-get -qq -o Acquire::Retries=2 download "$2" && dpkg-deb --extract "$2"_*.deb .) >"$state/$1.log" 2>&1 &&
-    command -v "$1" >/dev/null && return
-  echo "validators.sh: skipped: $1: the Debian package $2 cannot be had: $(tail -n 1 "$state/$1.log")"
-  return 1
-}
+# shellcheck source=tests/support/tool.sh
+. tests/support/tool.sh
 
 has=''
 ! tool promtool prometheus || has+=' promtool'
@@ -33,11 +26,20 @@ if [ -x "$python" ] || { python3 -m venv "$unpacked/cyclonedx" && "$unpacked/cyc
 else
   echo "validators.sh: skipped: cyclonedx: its Python library cannot be had: $(tail -n 1 "$state/cyclonedx.log")"
 fi
+# The description of the console, by the schema of OpenAPI.
+openapi=$unpacked/openapi/bin/openapi-spec-validator
+if [ -x "$openapi" ] || { python3 -m venv "$unpacked/openapi" && "$unpacked/openapi/bin/pip" install -q 'openapi-spec-validator==0.9.0'; } >"$state/openapi.log" 2>&1; then
+  has+=' openapi'
+else
+  echo "validators.sh: skipped: openapi-spec-validator: it cannot be had: $(tail -n 1 "$state/openapi.log")"
+fi
 [ -n "$has" ] || exit 77
+controller_flags+=(--console-listen 0)
 
 row "the lab, the webhook and the controller run"
 start_lab
 ok k apply -f manifests/crds/
+for file in manifests/workloads/*/crd.yaml; do ok k apply -f "$file"; done
 until_established crd/stacks.herd.suse.com crd/stackpolicies.herd.suse.com crd/clusterinventories.herd.suse.com \
   crd/stackscanreports.herd.suse.com
 start_webhook
@@ -106,6 +108,12 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 print(JsonStrictValidator(SchemaVersion.V1_5).validate_str(open(sys.argv[1]).read()))' "$state/printed.cdx.json"
   is "$out" None
+fi
+
+if [[ $has = *openapi* ]]; then
+  row "openapi-spec-validator accepts the description of the console"
+  ok curl -sSf "http://127.0.0.1:$(port_of controller console_port)/openapi.json" -o "$state/openapi.json"
+  ok "$openapi" "$state/openapi.json"
 fi
 
 if [[ $has = *sslscan* ]]; then

@@ -8,6 +8,7 @@
 #include "support/review_builder.h"
 
 #include "kube/meta.h"
+#include "stack/rules/admit_workload.h"
 #include "stack/rules/validate.h"
 #include "text/base64.h"
 #include "text/patch.h"
@@ -199,7 +200,13 @@ static bool validate_allows(const struct trial *t, struct json old)
 
     if (str_eq(plural, policy_resource.plural))
         return policy_admit(t->arena, json_get(t->request, STR("object")), old).allowed;
-    return stack_admit(t->arena, json_get(t->request, STR("object")), old, &t->world->facts, &t->world->severities)
+    for (int i = 0; i < WORKLOAD_KIND_COUNT; i++)
+        if (str_eq(plural, workload_kinds[i]->kind.resource.plural))
+            return workload_admit(t->arena, workload_kinds[i], json_get(t->request, STR("object")),
+                                  old, &t->world->facts, &t->world->severities)
+                .allowed;
+    return stack_admit(t->arena, json_get(t->request, STR("object")), old, &t->world->facts,
+                       &t->world->severities)
         .allowed;
 }
 

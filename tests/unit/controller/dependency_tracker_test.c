@@ -3,7 +3,7 @@
 #include "support/rows.h"
 
 #include "controller/dependency_tracker.h"
-#include "controller/multimap.h"
+#include "base/multimap.h"
 
 struct heard {
     struct strbuf text;

@@ -322,6 +322,73 @@ static void test_a_quiet_stream_notices_that_its_peer_went(void **state)
     end(&fixture);
 }
 
+static struct http_exchange *_Atomic flooded;
+static pthread_mutex_t flood_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static ptrdiff_t flood(void *context, char *into, size_t room)
+{
+    (void)context;
+    memset(into, 'x', room);
+    return (ptrdiff_t)room;
+}
+
+static void flood_ended(void *context)
+{
+    pthread_mutex_lock(&flood_lock);
+    pthread_mutex_unlock(&flood_lock);
+    stream_ended(context);
+}
+
+static void answer_flood(struct http_exchange *exchange, void *context)
+{
+    (void)context;
+    http_answer_stream(exchange, "text/plain", flood, flood_ended, NULL);
+    atomic_store(&flooded, exchange);
+}
+
+static const struct http_route flood_routes[] = { { "GET", "/flood", 0, answer_flood, "flood" } };
+
+static void test_a_stream_that_nobody_reads_can_be_abandoned(void **state)
+{
+    struct http_server_options options = options_of(0);
+    int fd;
+
+    (void)state;
+    options.routes = flood_routes;
+    options.route_count = 1;
+
+    struct fixture fixture = begin(&options);
+
+    fd = loopback_connect(http_server_port(fixture.server));
+    atomic_store(&streams_ended, 0);
+    loopback_write(fd, STR("GET /flood HTTP/1.1\r\nHost: a\r\n\r\n"));
+    while (!atomic_load(&flooded))
+        usleep(1000);
+    usleep(100000);
+    rows_expect_int("it waits for its reader", atomic_load(&streams_ended), 0);
+    pthread_mutex_lock(&flood_lock);
+    http_abandon(atomic_load(&flooded));
+    pthread_mutex_unlock(&flood_lock);
+    wait_for_streams(1);
+    rows_expect_int("until it is abandoned", atomic_load(&streams_ended), 1);
+    close(fd);
+    end(&fixture);
+}
+
+static void test_parameters_come_one_after_the_other(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct strbuf seen = strbuf_new(arena, 0);
+    struct str rest = STR("a=1&&b&%63=x+%2B&bad=%zz&a=2");
+    struct str name, value;
+
+    (void)state;
+    while (http_query_next(arena, &rest, &name, &value))
+        strbuf_fmt(&seen, "%.*s=%.*s;", STR_ARG(name), STR_ARG(value));
+    rows_expect_str("decoded, and without what is malformed", strbuf_str(&seen),
+                    STR("a=1;b=;c=x +;a=2;"));
+}
+
 static void test_drain_ends_streams_and_rejects_connections(void **state)
 {
     int fd;
@@ -537,6 +604,8 @@ int main(void)
         cmocka_unit_test(test_a_connection_is_used_again),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_a_quiet_stream_notices_that_its_peer_went),
+        cmocka_unit_test(test_a_stream_that_nobody_reads_can_be_abandoned),
+        cmocka_unit_test(test_parameters_come_one_after_the_other),
         cmocka_unit_test(test_drain_ends_streams_and_rejects_connections),
         cmocka_unit_test(test_drain_lets_a_request_end),
         cmocka_unit_test(test_a_dropped_request_gets_no_answer),

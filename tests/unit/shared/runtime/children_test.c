@@ -15,8 +15,10 @@ static const struct kube_resource kinds[] = {
     KUBE_RESOURCE_INIT("", "v1", "configmaps", "ConfigMap", true),
     KUBE_RESOURCE_INIT("m.io", "v1", "monitors", "Monitor", true),
 };
-static const struct kube_owner owner = {
-    KUBE_RESOURCE_INIT("x.io", "v1", "widgets", "Widget", true), STR_INIT("n"), STR_INIT("a"), STR_INIT("u-1") };
+static const struct kube_resource *const followed[] = { &kinds[0], &kinds[1] };
+static const struct kube_owner owner = { KUBE_RESOURCE_INIT("x.io", "v1", "widgets", "Widget",
+                                                            true),
+                                         STR_INIT("n"), STR_INIT("a"), STR_INIT("u-1") };
 
 struct fixture {
     struct arena *arena;
@@ -62,10 +64,16 @@ static void set_up(struct fixture *f, const char *list, uint32_t requests_max)
     scripted_api_say(f->api, "GET", "/monitors?", 404, "404 page not found");
     scripted_api_say_watch(f->api, "", false);
     f->client = scripted_api_client(f->api, (struct kube_client_options){ .loop = f->loop });
-    f->children = children_create(&(struct children_options){
-        .client = f->client, .owner = owner.resource, .resources = kinds, .resource_count = 2, .label = STR("x.io/w"),
-        .field_manager = STR("tester"), .requests_max = requests_max, .changed = on_changed, .synced = on_synced,
-        .context = f });
+    f->children = children_create(&(struct children_options){ .client = f->client,
+                                                              .owner = owner.resource,
+                                                              .resources = followed,
+                                                              .resource_count = 2,
+                                                              .label = STR("x.io/w"),
+                                                              .field_manager = STR("tester"),
+                                                              .requests_max = requests_max,
+                                                              .changed = on_changed,
+                                                              .synced = on_synced,
+                                                              .context = f });
     loopback_run_until(f->loop, &f->synced);
 }
 
@@ -85,7 +93,8 @@ static void apply(struct fixture *f, const char *names, const struct kube_resour
     struct str name;
 
     while (rest.len && str_split(&rest, ' ', &name))
-        kube_children_push(&desired, (struct kube_child){ resource, STR(""), name, STR("{\"data\":{}}") });
+        kube_children_push(
+            &desired, (struct kube_child){ resource, STR(""), name, STR("{\"data\":{}}"), false });
     f->done = false;
     children_apply(f->children, &owner, &desired, on_done, f);
 }
@@ -143,6 +152,35 @@ static void what_is_not_ours_or_cannot_be_has_an_outcome_of_its_own(void **state
     tear_down(&f);
 }
 
+static void of_a_partial_child_only_its_fields_are_applied(void **state)
+{
+    struct fixture f;
+    struct kube_children desired;
+    struct str sent;
+
+    (void)state;
+    set_up(&f, LIST("{" META("theirs", "3", "u-2") "}"), 0);
+    scripted_api_say(f.api, "PATCH", "/configmaps/theirs", 200,
+                     "{" META("theirs", "11", "u-2") ",\"data\":{}}");
+    desired = kube_children_new(f.arena, 2);
+    kube_children_push(&desired, (struct kube_child){ &kinds[0], STR(""), STR("theirs"),
+                                                      STR("{\"data\":{\"a\":\"b\"}}"), true });
+    kube_children_push(&desired, (struct kube_child){ &kinds[0], STR(""), STR("gone"),
+                                                      STR("{\"data\":{}}"), true });
+    f.done = false;
+    children_apply(f.children, &owner, &desired, on_done, &f);
+    loopback_run_until(f.loop, &f.done);
+    rows_expect_int("one that is not there is not made", f.results.count, 1);
+    expect(&f, "whosever it is", 0, "theirs", CHILD_APPLIED);
+    sent = scripted_api_last(f.api, f.arena, "PATCH", "/configmaps/theirs");
+    rows_expect("it stays whose it is",
+                str_find(sent, STR("ownerReferences"), 0) < 0 &&
+                    str_find(sent, STR("x.io/w"), 0) < 0,
+                sent.at);
+    rows_expect("with the fields", str_find(sent, STR("\"a\":\"b\""), 0) >= 0, sent.at);
+    tear_down(&f);
+}
+
 static void a_missing_kind_costs_no_request(void **state)
 {
     struct fixture f;
@@ -195,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_child_is_looked_for_and_applied_and_then_left_alone),
         cmocka_unit_test(what_is_not_ours_or_cannot_be_has_an_outcome_of_its_own),
+        cmocka_unit_test(of_a_partial_child_only_its_fields_are_applied),
         cmocka_unit_test(a_missing_kind_costs_no_request),
         cmocka_unit_test(only_our_own_are_pruned),
         cmocka_unit_test(no_more_requests_than_allowed_are_under_way),

@@ -13,24 +13,34 @@
 #define CHILD "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"uid\":\"u-2\",\"resourceVersion\":\"11\"}}"
 #define WRITTEN "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"resourceVersion\":\"5\"}}"
 
-static const struct kube_resource kinds[] = { KUBE_RESOURCE_INIT("", "v1", "configmaps", "ConfigMap", true) };
+static const struct kube_resource config_maps =
+    KUBE_RESOURCE_INIT("", "v1", "configmaps", "ConfigMap", true);
+static const struct kube_resource *const kinds[] = { &config_maps };
 
-static void render(struct arena *arena, const struct kind_observation *seen, struct kube_children *children,
+static void render(const struct kube_kind *kind, struct arena *arena,
+                   const struct kind_observation *seen, struct kube_children *children,
                    struct problems *problems)
 {
     struct str word = json_str(json_walk(seen->object, "spec", "word", NULL));
 
+    (void)kind;
     if (str_eq(word, STR("bad")))
-        problems_add(problems, (struct problem){ .field = STR("spec.word"), .message = STR("Invalid value: \"bad\""),
-                                                 .remedy = STR("say good"), .severity = SEVERITY_DENY });
-    kube_children_push(children, (struct kube_child){ &kinds[0], STR(""), STR("a"),
-        str_fmt(arena, "{\"data\":{\"word\":\"%.*s\"}}", STR_ARG(word)) });
+        problems_add(problems, (struct problem){ .field = STR("spec.word"),
+                                                 .message = STR("Invalid value: \"bad\""),
+                                                 .remedy = STR("say good"),
+                                                 .severity = SEVERITY_DENY });
+    kube_children_push(
+        children, (struct kube_child){
+                      kinds[0], STR(""), STR("a"),
+                      str_fmt(arena, "{\"data\":{\"word\":\"%.*s\"}}", STR_ARG(word)), false });
 }
 
 /* Whether the children fare well. */
-static void summarize(struct arena *arena, const struct kind_observation *seen, struct json_writer *w,
+static void summarize(const struct kube_kind *kind, struct arena *arena,
+                      const struct kind_observation *seen, struct json_writer *w,
                       struct kube_conditions *conditions)
 {
+    (void)kind;
     (void)arena;
     (void)conditions;
     json_field_str(w, "phase", seen->deleted ? STR("Terminating") : seen->children->count ? STR("Running") : STR("Pending"));

@@ -76,11 +76,27 @@ static void a_phase_follows_from_the_children(void **state)
             .children = &children, .deleted = rows[i].deleted, .accepted = rows[i].accepted, .applied = rows[i].applied };
 
         if (rows[i].there)
-            seen_children_push(&children, (struct seen_child){ &workload_child_resources[rows[i].controller], STR("a"),
-                { rows[i].state, str_of(rows[i].message), str_of(rows[i].cause), 2, test_json(arena, str_of(rows[i].status)) } });
+            seen_children_push(&children,
+                               (struct seen_child){ &workload_child_resources[rows[i].controller],
+                                                    workload_controller_name(arena, &workload),
+                                                    { rows[i].state,
+                                                      str_of(rows[i].message),
+                                                      str_of(rows[i].cause),
+                                                      2,
+                                                      STR(""),
+                                                      { 0 },
+                                                      test_json(arena, str_of(rows[i].status)) } });
         if (*rows[i].pod_cause)
-            seen_children_push(&children, (struct seen_child){ &workload_child_resources[WORKLOAD_PODS], STR("p"),
-                { OBJECT_IN_PROGRESS, STR(""), str_of(rows[i].pod_cause), -1, test_json(arena, STR("{}")) } });
+            seen_children_push(&children,
+                               (struct seen_child){ &workload_child_resources[WORKLOAD_PODS],
+                                                    STR("p"),
+                                                    { OBJECT_IN_PROGRESS,
+                                                      STR(""),
+                                                      str_of(rows[i].pod_cause),
+                                                      -1,
+                                                      STR(""),
+                                                      { 0 },
+                                                      test_json(arena, STR("{}")) } });
         json_open_object(&w);
         workload_summarize(arena, &seen, &workload, &phases, &w, &conditions);
         json_close_object(&w);

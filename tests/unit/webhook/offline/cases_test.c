@@ -48,9 +48,13 @@ static void tests_say_what_they_got(void **state)
         { "words that nothing says", "{name: x, verdict: warned, messages: [\"a\\eb\"], stack: " STACK("c-1, c-1") "}",
           "    messages: nothing says \"a\\x1bb\"\n" FOUND },
         { "several Stacks: the worst counts",
-          "{name: x, verdict: warned, stack: {kind: List, items: [" STACK("c-1, c-1") ", " STACK("c-1") "]}}", "" },
-        { "no Stack", "{name: x, verdict: allowed, stack: {kind: Pod}}", "    there is no Stack in it\n" },
-        { "a Stack by a slip", "{name: x, verdict: denied, rules: [shape.kind], stack: {apiVersion: herd.suse.com/v2, "
+          "{name: x, verdict: warned, stack: {kind: List, items: [" STACK("c-1, c-1") ", " STACK(
+              "c-1") "]}}",
+          "" },
+        { "no Stack", "{name: x, verdict: allowed, stack: {kind: Pod}}",
+          "    there is no Stack or workload in it\n" },
+        { "a Stack by a slip",
+          "{name: x, verdict: denied, rules: [shape.kind], stack: {apiVersion: herd.suse.com/v2, "
           "kind: Stack, metadata: {name: a}, spec: {env: dev, targets: {clusterIds: [c-1]}, "
           "charts: [{name: a, repo: 'https://x.io', version: 1.0.0}]}}}", "" },
         { "no such file", "{name: x, verdict: allowed, files: [no/such.yaml]}",

@@ -96,6 +96,7 @@ static void set_up_with(struct fixture *f, const char *pods)
     scene_play(&f->scene, "cluster a; app db@a deployed 1");
     f->cluster = &f->scene.observed.clusters.items[0];
     f->cluster->releases.items[0].workloads = STR("Deployment/db/db ");
+    f->cluster->releases.items[0].manifest_workloads = f->cluster->releases.items[0].workloads;
     say(f, "GET", "labelSelector", 200,
         "{\"items\":[{\"metadata\":{\"name\":\"nv-1\",\"namespace\":\"nv\"},\"status\":{\"conditions\":["
         "{\"type\":\"Ready\",\"status\":\"True\"}]}}]}");
@@ -270,6 +271,7 @@ static void a_look_asks_for_the_checks_of_few(void **state)
     tear_down(&f);
 }
 
+#define NO_RULES "{\"rules\":[]}"
 #define STATE(enable) "{\"state\":{\"enable\":" enable ",\"mode\":\"monitor\"}}"
 #define OURS                                                                                       \
     "{\"rules\":[{\"id\":1001,\"comment\":\"herd:uid-1\",\"cfg_type\":\"user_created\",\"rule_type\":"   \
@@ -282,6 +284,7 @@ static void wants_admission(struct fixture *f, struct stack *stack)
     stack->spec.security_profile.admission = ADMISSION_MODE_MONITOR;
     f->scene.stack = stack;
     say(f, "GET", "/v2/workload", 200, FINISHED("2"));
+    say(f, "GET", "/v1/response/rule", 200, NO_RULES);
     say(f, "POST", "/v1/admission/rule", 200, "{\"rule\":{\"id\":1001}}");
     say(f, "DELETE", "/v1/admission/rule", 200, "");
 }
@@ -302,17 +305,19 @@ static void rules_are_made_and_deleted_with_the_stack(void **state)
     rows_expect_str("all is well", f.cluster->rules_reason, STR(""));
     scripted_api_run_until(f.api, f.loop, "GET", "/v1/admission/rules", 4);
     rows_expect_int("made once", scripted_api_count(f.api, "POST", "/v1/admission/rule"), 1);
-    rows_expect_str("it does not leave", f.cluster->rules_left, STR(""));
+    rows_expect_str("it does not leave", f.cluster->left_message, STR(""));
     stack.meta.deletion_timestamp = STR("2026-11-23T10:00:00Z");
     pass(&f);
-    rows_expect("the Stack waits", str_starts(f.cluster->rules_left, STR("deleting the admission rules of NeuVector on cluster a")),
-                f.cluster->rules_left.at);
+    rows_expect("the Stack waits",
+                str_starts(f.cluster->left_message,
+                           STR("deleting the Stack's rules in NeuVector on cluster a")),
+                f.cluster->left_message.at);
     scripted_api_run_until(f.api, f.loop, "DELETE", "/v1/admission/rule/1001", 1);
     say(&f, "GET", "/v1/admission/rules", 200, "{\"rules\":[]}");
     wait_for_news(&f);
-    f.cluster->rules_left = STR("");
+    f.cluster->left_reason = STR("");
     pass(&f);
-    rows_expect_str("until none is there", f.cluster->rules_left, STR(""));
+    rows_expect_str("until none is there", f.cluster->left_reason, STR(""));
     tear_down(&f);
 }
 
@@ -344,6 +349,64 @@ static void trouble_with_rules_is_no_trouble_with_scans(void **state)
         rows_expect(rows[i].row, str_find(f.cluster->rules_message, str_of(rows[i].says), 0) >= 0, f.cluster->rules_message.at);
         rows_expect_str("nothing is wrong with scans", f.cluster->scan_reason, STR(""));
         rows_expect_int("and what they found is there", scans(&f)->images.items[0].findings.high, 2);
+        tear_down(&f);
+    }
+}
+
+#define RESPONSE_RULE "/v1/response/rule"
+#define DISABLED                                                                                   \
+    "{\"rules\":[{\"id\":8,\"event\":\"security-event\",\"comment\":\"herd:uid-1\",\"group\":"     \
+    "\"nv.db.db\",\"conditions\":[{\"type\":\"level\",\"value\":\"Critical\"}],\"actions\":["      \
+    "\"quarantine\"],\"webhooks\":[],\"disable\":true,\"cfg_type\":\"user_created\"}]}"
+
+/* The group is that of the service that NeuVector says the container is of. */
+static void what_response_rules_come_to_is_told(void **state)
+{
+    static const struct {
+        const char *row;
+        int list_status, insert_status;
+        const char *list, *inserted, *reason, *says;
+        int inserts;
+    } rows[] = {
+        { "made", 200, 200, NO_RULES, "", "", "", 2 },
+        { "refused, and the next one is tried all the same", 200, 400, NO_RULES,
+          "{\"code\":6,\"error\":\"Request in wrong format\",\"message\":\"Group nv.db.db is not "
+          "found\"}",
+          "NeuVectorRuleRejected",
+          "rejects one of the Stack's response rules: Group nv.db.db is not found", 2 },
+        { "somebody disabled one", 200, 200, DISABLED, "", "NeuVectorRuleDisabled",
+          "Herd does not enable it", 1 },
+        { "the role may not read them", 403, 200, DENIED, "", "NeuVectorPermissionDenied",
+          "rt_policy (read)", 0 },
+        { "or not make them", 200, 403, NO_RULES, DENIED, "NeuVectorPermissionDenied",
+          "rt_policy (write)", 1 },
+        { "a document of something else", 200, 200, "{}", "", "NeuVectorUnexpectedResponse",
+          "no list of response rules", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+        struct stack stack;
+
+        set_up(&f);
+        stack = *f.scene.stack;
+        stack.spec.security_profile.response.quarantine = TOGGLE_ENABLED;
+        f.scene.stack = &stack;
+        say(&f, "GET", "/v2/workload", 200, FINISHED("2"));
+        say(&f, "GET", "/v1/admission/rules", 200, NO_RULES);
+        say(&f, "GET", RESPONSE_RULE, rows[i].list_status, rows[i].list);
+        say(&f, "PATCH", RESPONSE_RULE, rows[i].insert_status, rows[i].inserted);
+        pass(&f);
+        wait_for_news(&f);
+        rows_expect_str(rows[i].row, f.cluster->rules_reason, str_of(rows[i].reason));
+        rows_expect(rows[i].row, str_find(f.cluster->rules_message, str_of(rows[i].says), 0) >= 0,
+                    f.cluster->rules_message.at);
+        rows_expect_int(rows[i].row, scripted_api_count(f.api, "PATCH", RESPONSE_RULE),
+                        rows[i].inserts);
+        rows_expect_int("the switch of admission rules is nobody's question",
+                        scripted_api_count(f.api, "GET", "/v1/admission/state"), 0);
+        rows_expect_str("nothing is wrong with scans", f.cluster->scan_reason, STR(""));
         tear_down(&f);
     }
 }
@@ -548,6 +611,7 @@ int main(void)
         cmocka_unit_test(a_look_asks_for_the_checks_of_few),
         cmocka_unit_test(rules_are_made_and_deleted_with_the_stack),
         cmocka_unit_test(trouble_with_rules_is_no_trouble_with_scans),
+        cmocka_unit_test(what_response_rules_come_to_is_told),
         cmocka_unit_test(without_compliance_no_checks_are_asked_for),
         cmocka_unit_test(one_lost_answer_is_no_news),
         cmocka_unit_test(a_trouble_is_told_once_whatever_port_it_names),

@@ -297,7 +297,11 @@ static void many_clusters_are_asked_for_in_several_queries(void **state)
     say(&f, "/prometheus/api/v1/query", 200, UP);
     suse_server_look(f.server, 0);
     run(&f, 1);
-    rows_expect_int("two", scripted_api_count(f.api, "GET", "/prometheus/api/v1/query"), 2);
+    rows_expect_int("two for pods, two for GPUs",
+                    scripted_api_count(f.api, "GET", "/prometheus/api/v1/query"), 4);
+    rows_expect_int(
+        "of these",
+        scripted_api_count(f.api, "GET", "/prometheus/api/v1/query?query=avg_over_time"), 2);
     rows_expect_str("each was asked for", view(&f, "c-40"), STR("SUSEObservabilityClusterUnknown"));
     tear_down(&f);
 }

@@ -153,6 +153,67 @@ static void samples_go_to_their_cluster(void **state)
     }
 }
 
+static void a_query_for_gpus_names_its_clusters(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str_list clusters = list_of(arena, "lab.a lab-b");
+
+    (void)state;
+    rows_expect_str(
+        "one query", server_gpus_path(arena, &clusters),
+        STR("/prometheus/api/v1/"
+            "query?query=avg_over_time%28DCGM_FI_DEV_GPU_UTIL%7Bk8s_cluster_name%3D~%22lab%5B.%5Da%"
+            "7Clab-b"
+            "%22%2CUUID%21%3D%22%22%7D%5B5m%5D%29%20or%20100%20%2A%20avg_over_time%28DCGM_FI_PROF_"
+            "GR_ENGINE_ACTIVE%7B"
+            "k8s_cluster_name%3D~%22lab%5B.%5Da%7Clab-b%22%2CUUID%21%3D%22%22%7D%5B5m%5D%29"));
+}
+
+#define GPU(cluster, labels, value)                                                                \
+    "{\"metric\":{\"k8s_cluster_name\":\"" cluster                                                 \
+    "\",\"k8s_namespace_name\":\"gpu-operator\",\"k8s_pod_name\":"                                 \
+    "\"exporter\"," labels "},\"value\":[1,\"" value "\"]}"
+
+static void gpus_are_of_the_pods_that_hold_them(void **state)
+{
+    static const struct {
+        const char *row, *body, *want;
+    } rows[] = {
+        { "whose is in exported labels",
+          VECTOR(GPU("a",
+                     "\"exported_namespace\":\"shop\",\"exported_pod\":\"llm-0\",\"UUID\":\"G1\"",
+                     "75")),
+          "shop/llm-0 G1=75 " },
+        { "or in the exporter's own, and a slice",
+          VECTOR(GPU("a",
+                     "\"namespace\":\"shop\",\"pod\":\"llm-0\",\"UUID\":\"G1\",\"GPU_I_ID\":\"2\"",
+                     "20")),
+          "shop/llm-0 G1/2=20 " },
+        { "nobody holds it", VECTOR(GPU("a", "\"UUID\":\"G1\"", "0")), "" },
+        { "it has no name", VECTOR(GPU("a", "\"namespace\":\"shop\",\"pod\":\"llm-0\"", "9")), "" },
+        { "of a cluster that was not asked for",
+          VECTOR(GPU("c", "\"namespace\":\"shop\",\"pod\":\"llm-0\",\"UUID\":\"G1\"", "9")), "" },
+        { "an error", "{\"status\":\"error\",\"error\":\"no\"}", "its query API says: no" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct samples a = samples_new(arena, 1);
+        struct map *by_cluster = map_new(arena, 1);
+        struct strbuf out = strbuf_new(arena, 64);
+        struct error err = { 0 };
+
+        map_put(by_cluster, STR("a"), &a);
+        if (server_gpus_read(arena, str_of(rows[i].body), by_cluster, &err) < 0)
+            strbuf_fmt(&out, "%s", err.text);
+        for (uint32_t k = 0; k < a.count; k++)
+            strbuf_fmt(&out, "%.*s/%.*s %.*s=%g ", STR_ARG(a.items[k].namespace_),
+                       STR_ARG(a.items[k].pod), STR_ARG(a.items[k].gpu), a.items[k].value);
+        rows_expect_str(rows[i].row, strbuf_str(&out), str_of(rows[i].want));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +222,8 @@ int main(void)
         cmocka_unit_test(a_server_says_its_version),
         cmocka_unit_test(clusters_are_instances_of_one_stackpack),
         cmocka_unit_test(samples_go_to_their_cluster),
+        cmocka_unit_test(a_query_for_gpus_names_its_clusters),
+        cmocka_unit_test(gpus_are_of_the_pods_that_hold_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

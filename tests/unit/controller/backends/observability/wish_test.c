@@ -218,9 +218,10 @@ static void what_is_to_be_there_outlives_the_next_pass(void **state)
     wish_add_upkeep(wish, STR("team/shop"), &prometheus, &leaving);
     rows_expect_int("no target any more: the rules of what is still there stay", leaving.rules.count, 1);
     rows_expect_int("dashboards do not", leaving.dashboards.count, 0);
-    rows_expect_str("they are removed", leaving.dropped.items[0], STR("herd-dashboard-ai-workloads"));
-    rows_expect_int("it ends", wish_end(wish), true);
-    rows_expect_int("it has ended", wish_end(wish), false);
+    rows_expect_str("they are removed", leaving.dropped.items[0],
+                    STR("herd-dashboard-ai-workloads"));
+    rows_expect_int("it ends", wish_end(wish, &stack), true);
+    rows_expect_int("it has ended", wish_end(wish, &stack), false);
     wish_add_upkeep(wish, STR("team/shop"), &prometheus, &later);
     rows_expect_int("it wants nothing", later.rules.count + later.dashboards.count, 0);
     rows_expect_str("but to have its dashboard removed", later.dropped.items[0], STR("herd-dashboard-ai-workloads"));
@@ -230,6 +231,51 @@ static void what_is_to_be_there_outlives_the_next_pass(void **state)
     rows_expect_int("paused: nothing is changed", last.rules.count + map_count(last.stacks.strings) + last.dropped.count, 0);
     rows_expect_int("nor may another Stack's leaving remove its dashboard", last.kept.count, 1);
     rows_expect_str("its dashboard", last.kept.items[0], STR("herd-dashboard-ai-workloads"));
+}
+
+static void a_stack_that_goes_waits_for_two_rounds_at_most(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(wish_free) struct wish *wish = wish_create();
+    struct stack stack = a_stack_of(arena, "30s");
+
+    (void)state;
+    wish_note_begin(wish);
+    rows_expect_int("nothing is over", wish_holds(wish), false);
+    rows_expect_int("it goes", wish_end(wish, &stack), true);
+    rows_expect_int("and waits", wish_holds(wish), true);
+    wish_note_end(wish);
+    wish_note_begin(wish);
+    rows_expect_int("the round that was under way does not count", wish_holds(wish), true);
+    rows_expect_int("another pass", wish_end(wish, &stack), false);
+    wish_note_end(wish);
+    rows_expect_int("that one failed", wish_holds(wish), true);
+    wish_note_begin(wish);
+    wish_note_end(wish);
+    rows_expect_int("so did the next one", wish_holds(wish), false);
+    stack.spec.paused = true;
+    rows_expect_int("paused", wish_end(wish, &stack), true);
+    stack.spec.paused = false;
+    rows_expect_int("and not any more", wish_end(wish, &stack), true);
+    stack.spec.paused = true;
+    wish_end(wish, &stack);
+    rows_expect_int("a paused one waits for nothing", wish_holds(wish), false);
+}
+
+static void what_goes_when_herd_has_just_started_has_its_dashboards_removed(void **state)
+{
+    static const struct wire_prometheus prometheus = { .namespace_ = STR_INIT("m"),
+                                                       .name = STR_INIT("p") };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    AUTO(wish_free) struct wish *wish = wish_create();
+    struct stack stack = a_stack_of(arena, "30s");
+    struct upkeep upkeep = upkeep_new(arena);
+
+    (void)state;
+    wish_end(wish, &stack);
+    wish_add_upkeep(wish, STR("team/shop"), &prometheus, &upkeep);
+    rows_expect_int("those that its spec names", upkeep.dropped.count, 1);
+    rows_expect_str("by name", upkeep.dropped.items[0], STR("herd-dashboard-ai-workloads"));
 }
 
 static void traces_are_wanted_also_without_a_prometheus(void **state)
@@ -296,6 +342,8 @@ int main(void)
         cmocka_unit_test(rules_have_time_to_be_loaded),
         cmocka_unit_test(namespaces_are_those_of_workloads),
         cmocka_unit_test(what_is_to_be_there_outlives_the_next_pass),
+        cmocka_unit_test(a_stack_that_goes_waits_for_two_rounds_at_most),
+        cmocka_unit_test(what_goes_when_herd_has_just_started_has_its_dashboards_removed),
         cmocka_unit_test(traces_are_wanted_also_without_a_prometheus),
         cmocka_unit_test(it_is_asked_within_bounds),
     };

@@ -461,7 +461,7 @@ static void checks_that_cannot_be_read_change_no_verdict(void **state)
     }
 }
 
-static void admission_rules_change_no_verdict(void **state)
+static void rules_in_neuvector_change_no_verdict(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct scene s = a_scanned_scene(arena, SECURITY, false);
@@ -475,22 +475,26 @@ static void admission_rules_change_no_verdict(void **state)
     scene_play(&s, "plan");
     rows_expect_str("all passed", scene_condition(&s, "SecurityScanned"), STR("True/NeuVectorAdmissionDisabled"));
     rows_expect_str("both are told", message_of(&s),
-                    STR("every image was scanned, and none exceeds a threshold; admission rules are not in effect: words; "
+                    STR("every image was scanned, and none exceeds a threshold; rules in NeuVector "
+                        "are not in effect: words; "
                         "compliance checks are not known: other words"));
 }
 
-static void a_stack_waits_for_its_admission_rules(void **state)
+static void a_stack_waits_for_its_rules(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct scene s = a_scanned_scene(arena, SECURITY, false);
 
     (void)state;
     scene_play(&s, "plan; delete; gone db@a");
-    s.observed.clusters.items[0].rules_left = STR("deleting the admission rules of NeuVector on cluster a");
+    s.observed.clusters.items[0].left_reason = REASON(REMOVING_ADMISSION_RULES);
+    s.observed.clusters.items[0].left_message =
+        STR("deleting the Stack's rules in NeuVector on cluster a");
     scene_play(&s, "plan");
     rows_expect("nothing but rules is left", !s.plan.torn_down, "it waits");
-    rows_expect_str("for what", s.plan.message, STR("deleting the admission rules of NeuVector on cluster a"));
-    s.observed.clusters.items[0].rules_left = STR("");
+    rows_expect_str("for what", s.plan.message,
+                    STR("deleting the Stack's rules in NeuVector on cluster a"));
+    s.observed.clusters.items[0].left_reason = STR("");
     scene_play(&s, "plan");
     rows_expect("they are gone, and so is the Stack", s.plan.torn_down, "torn down");
 }
@@ -527,8 +531,8 @@ int main(void)
         cmocka_unit_test(a_failed_check_counts_once_for_an_image),
         cmocka_unit_test(failed_checks_that_are_not_known_are_no_number),
         cmocka_unit_test(checks_that_cannot_be_read_change_no_verdict),
-        cmocka_unit_test(admission_rules_change_no_verdict),
-        cmocka_unit_test(a_stack_waits_for_its_admission_rules),
+        cmocka_unit_test(rules_in_neuvector_change_no_verdict),
+        cmocka_unit_test(a_stack_waits_for_its_rules),
         cmocka_unit_test(disabled_there_is_nothing_to_say),
     };
 

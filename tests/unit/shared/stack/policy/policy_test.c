@@ -35,6 +35,8 @@ static const struct {
     const char *says, *spec, *found, *message;
 } decode_rows[] = {
     { "a good policy", FIELD("spec.charts[*].version", "pattern: '[0-9.]+'"), "", NULL },
+    { "a kind that is none", "match: {kinds: [Pod]}, " FIELD("spec.env", "presence: Required"),
+      "!policy.kind spec.match.kinds[0]", "supported values: \"Stack\"" },
     { "no rules", "rules: []", "!shape.required spec.rules", NULL },
     { "no spec.rules at all", "action: Warn", "!shape.required spec.rules", NULL },
     { "an action that is none", "action: deny, " FIELD("spec.env", "presence: Required"), "!shape.enum spec.action", "did you mean \"Deny\"?" },
