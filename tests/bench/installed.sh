@@ -5,7 +5,7 @@
 #   until_in_effect      until reviews are validated with all of that; fails and says what is missing
 #
 # The lab has 20 clusters with nodes, whose inventories the controller has written, Stacks of other teams, which the
-# controller has deployed, and 20 StackPolicies. Nine of these apply to the Stack of the reviews, which keeps them. The
+# controller has deployed, and 21 StackPolicies. Nine of these apply to the Stack of the reviews, which keeps them. The
 # controller ends before anything is measured.
 #
 # herd-webhook has the arguments of manifests/webhook/workload.yaml, which leave access checks and the sandbox on, but its
@@ -13,7 +13,7 @@
 #
 #   installed_stacks     how many Stacks of others there are (20)
 installed_stacks=${installed_stacks:-20}
-installed_clusters=20 installed_policies=20
+installed_clusters=20 installed_policies=21
 
 write_clusters() {
   cat <<'YAML'
