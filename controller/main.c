@@ -112,6 +112,7 @@ static int run(const struct options *options, struct log *log, uint64_t seed)
 
     controller.loop = loop_create();
     controller.metrics = controller_metrics_create();
+    controller_metrics_follow(controller.metrics, controller.loop);
     controller.manager = manager_create(&(struct manager_options){
         .loop = controller.loop,
         .log = log,

@@ -15,6 +15,9 @@ static const double plan_buckets[] = { 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 
 static const double request_buckets[] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
                                           2.5,   5,    10,    30,   60,  120,  0 };
 
+static const double callback_buckets[] = { 0.001, 0.005, 0.02, 0.1, 0.5, 2, 0 };
+static const double late_buckets[] = { 0.01, 0.1, 0.5, 1, 2, 5, 10, 0 };
+
 static const struct metric_row controller_metrics[CONTROLLER_METRIC_COUNT] = {
 #define METRIC(id, kind, name, a, b, c, buckets, help)                                             \
     [CONTROLLER_##id] = { METRIC_##kind, name, { a, b, c }, buckets, help },
@@ -61,4 +64,20 @@ struct metrics *controller_metrics_create(void)
     begin_stacks(metrics);
     metrics_set(metrics, CONTROLLER_BUILD_INFO, (struct str[]){ STR(HERD_VERSION) }, 1);
     return metrics;
+}
+
+static void count_callback(void *context, const struct loop_callback *callback)
+{
+    struct metrics *metrics = context;
+
+    metrics_observe(metrics, CONTROLLER_CALLBACK_DURATION, NULL, callback->took_s);
+    if (callback->took_s > metrics_value(metrics, CONTROLLER_CALLBACK_LONGEST, NULL))
+        metrics_set(metrics, CONTROLLER_CALLBACK_LONGEST, NULL, callback->took_s);
+    if (callback->late_s >= 0)
+        metrics_observe(metrics, CONTROLLER_TIMER_LATE, NULL, callback->late_s);
+}
+
+void controller_metrics_follow(struct metrics *metrics, struct loop *loop)
+{
+    loop_observe(loop, count_callback, metrics);
 }

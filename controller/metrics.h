@@ -4,6 +4,7 @@
 #define HERD_CONTROLLER_METRICS_H
 
 #include "base/metric.h"
+#include "io/loop.h"
 
 enum controller_metric {
 #define METRIC(id, kind, name, a, b, c, buckets, help) CONTROLLER_##id,
@@ -15,5 +16,7 @@ enum controller_metric {
 /* With every series whose labels are known in advance at zero, so that a rate over the first event
  * is not lost. */
 struct metrics *controller_metrics_create(void);
+/* Count what the callbacks of `loop`, which goes first, take. */
+void controller_metrics_follow(struct metrics *metrics, struct loop *loop);
 
 #endif

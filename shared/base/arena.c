@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arena.c: blocks that double in size up to 1 MiB; a larger request gets a block of its own. */
+/* arena.c: blocks that grow fourfold up to 1 MiB; a larger request gets a block of its own. */
 #include "base/arena.h"
 
 #include "base/memory.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    BLOCK_BYTES_FIRST = 16 * 1024, /* a small review fits into one */
+    BLOCK_BYTES_FIRST = 1024, /* thousands of arenas hold a few words for long */
     BLOCK_BYTES_MAX = 1024 * 1024,
     ALIGNMENT = 16,
 };
@@ -132,7 +132,7 @@ static struct block *add_block(struct arena *arena, size_t bytes)
     size_t capacity = BLOCK_BYTES_FIRST;
 
     if (arena->newest)
-        capacity = arena->newest->capacity * 2;
+        capacity = arena->newest->capacity * 4;
     if (capacity > BLOCK_BYTES_MAX)
         capacity = BLOCK_BYTES_MAX;
     if (capacity < bytes)

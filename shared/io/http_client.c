@@ -2,7 +2,11 @@
 /* http_client.c: the life of a client and of its calls.
  *
  * libcurl must not be entered again from its own callbacks, so sends and cancellations that happen
- * there are put off until it has returned (`busy`, settle). */
+ * there are put off until it has returned (`busy`, settle).
+ *
+ * A thousand calls at once would be a thousand TLS handshakes at once, none of which is over in
+ * time. So few have no connection yet; the others wait, and their time begins with their turn. A
+ * peer that nobody gets through to fails those that wait along with the one that tried. */
 #include "io/http_client_internal.h"
 
 #include "base/memory.h"
@@ -16,6 +20,8 @@
 enum {
     CONNECTIONS_DEFAULT = 64,
     STREAMS_MAX = 250, /* what an API server offers on one HTTP/2 connection */
+    CONNECTING_MAX = 32,
+    REJECTED_AT_ONCE = 64, /* by one callback of the loop */
 };
 
 static void settle(struct http_client *client);
@@ -23,6 +29,37 @@ static void settle(struct http_client *client);
 static void global_init(void)
 {
     curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static void take_out(struct http_call *call)
+{
+    struct http_client *client = call->client;
+
+    if (client->oldest_waiting == call)
+        client->oldest_waiting = call->previous;
+    http_call_unlink(&client->calls[call->state], call);
+}
+
+static void put_in(struct http_call *call, enum call_state state)
+{
+    struct http_client *client = call->client;
+
+    call->state = state;
+    http_call_link(&client->calls[state], call);
+    if (state == CALL_WAITING && !client->oldest_waiting)
+        client->oldest_waiting = call;
+}
+
+static void move(struct http_call *call, enum call_state state)
+{
+    take_out(call);
+    put_in(call, state);
+}
+
+static void end_connecting(struct http_call *call)
+{
+    call->client->connecting -= call->connecting;
+    call->connecting = false;
 }
 
 /* libcurl sends a request again, of whatever method, when a reused connection closes before the
@@ -34,6 +71,8 @@ int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_
     long request_bytes = 0;
 
     (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
+    call->client->connected_ms = loop_now_ms(call->client->loop);
+    end_connecting(call);
     curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &request_bytes);
     if (call->attempted && request_bytes > 0 && !call->repeatable) {
         call->repeated = true;
@@ -50,19 +89,11 @@ int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_
     return CURL_PREREQFUNC_OK;
 }
 
-static void unlink_call(struct http_call *call)
-{
-    struct http_client *client = call->client;
-
-    http_call_unlink(&client->calls, call);
-    client->in_flight--;
-}
-
 static void free_call(struct http_call *call)
 {
     struct http_client *client = call->client;
 
-    if (call->easy && !client->freed && client->spare_count < SPARE_HANDLES_MAX) {
+    if (call->easy && !call->on_data && !client->freed && client->spare_count < SPARE_HANDLES_MAX) {
         curl_easy_reset(call->easy);
         client->spare[client->spare_count++] = call->easy;
     } else if (call->easy) {
@@ -94,6 +125,30 @@ static void shut_if_dead(const struct http_call *call, int64_t silent_ms)
         return;
     if ((int64_t)facts.tcpi_last_data_recv >= silent_ms)
         shutdown(fd, SHUT_RDWR);
+}
+
+static void remove_call(struct http_call *call)
+{
+    take_out(call);
+    end_connecting(call);
+    call->client->in_flight--;
+}
+
+static void reject(struct http_call *call)
+{
+    move(call, CALL_REJECTED);
+    loop_timer_set(call->client->rejections, 0);
+}
+
+/* It was not connected in its time. Had anybody been meanwhile, the others would go on. */
+static void reject_waiting(const struct http_call *failed, const struct error *error)
+{
+    struct http_client *client = failed->client;
+
+    while (client->connected_ms < failed->begun_ms && client->oldest_waiting) {
+        client->oldest_waiting->error = *error;
+        reject(client->oldest_waiting);
+    }
 }
 
 static void finish(struct http_call *call, CURLcode code)
@@ -129,7 +184,9 @@ static void finish(struct http_call *call, CURLcode code)
         response.date_at_ms = call->date_at_ms;
     }
     response.content_type = str_of(call->content_type);
-    unlink_call(call);
+    if (call->connecting && response.error.code != ERROR_NONE)
+        reject_waiting(call, &response.error);
+    remove_call(call);
     if (call->on_done)
         call->on_done(call->context, &response);
     free_call(call);
@@ -169,20 +226,31 @@ static void free_client(struct http_client *client)
     mem_free(client);
 }
 
+static void hand_over(struct http_call *call)
+{
+    struct http_client *client = call->client;
+
+    move(call, CALL_AT_WORK);
+    call->begun_ms = call->heard_ms = loop_now_ms(client->loop);
+    call->connecting = true;
+    client->connecting++;
+    if (call->silence)
+        loop_timer_set(call->silence, call->silence_ms);
+    curl_multi_add_handle(client->multi, call->easy);
+}
+
 /* Hand over what waits, drop what was cancelled. Only when libcurl is not on the stack. */
 static void settle(struct http_client *client)
 {
-    for (struct http_call *call = client->calls, *next; call; call = next) {
-        next = call->next;
-        if (call->state == CALL_CANCELLED) {
-            curl_multi_remove_handle(client->multi, call->easy);
-            unlink_call(call);
-            free_call(call);
-        } else if (call->state == CALL_WAITING) {
-            call->state = CALL_AT_WORK;
-            curl_multi_add_handle(client->multi, call->easy);
-        }
+    while (client->calls[CALL_CANCELLED]) {
+        struct http_call *call = client->calls[CALL_CANCELLED];
+
+        curl_multi_remove_handle(client->multi, call->easy);
+        remove_call(call);
+        free_call(call);
     }
+    while (client->oldest_waiting && client->connecting < CONNECTING_MAX)
+        hand_over(client->oldest_waiting);
 }
 
 static void leave(struct http_client *client)
@@ -209,14 +277,10 @@ static void end_rejected(void *context)
     struct http_client *client = context;
 
     client->busy++;
-    for (struct http_call *call = client->calls; call && !client->freed;) {
-        if (call->state == CALL_REJECTED) {
-            finish(call, CURLE_OK);
-            call = client->calls; /* on_done may have changed the list */
-        } else {
-            call = call->next;
-        }
-    }
+    for (int i = 0; i < REJECTED_AT_ONCE && client->calls[CALL_REJECTED] && !client->freed; i++)
+        finish(client->calls[CALL_REJECTED], CURLE_OK);
+    if (client->calls[CALL_REJECTED] && !client->freed)
+        loop_timer_set(client->rejections, 0);
     leave(client);
 }
 
@@ -253,11 +317,11 @@ void http_call_cancel(struct http_call *call)
     struct http_client *client = call->client;
 
     if (call->state == CALL_REJECTED || call->state == CALL_WAITING) {
-        unlink_call(call);
+        remove_call(call);
         free_call(call);
         return;
     }
-    call->state = CALL_CANCELLED;
+    move(call, CALL_CANCELLED);
     call->on_done = NULL;
     if (!client->busy)
         settle(client);
@@ -268,7 +332,9 @@ static struct http_call *new_call(struct http_client *client, const struct http_
     struct http_call *call = mem_new(struct http_call);
 
     call->client = client;
-    call->easy = client->spare_count ? client->spare[--client->spare_count] : curl_easy_init();
+    /* One that was used keeps its buffer, which is large for what stays open. */
+    call->easy = client->spare_count && !request->on_data ? client->spare[--client->spare_count]
+                                                          : curl_easy_init();
     if (!call->easy)
         mem_exhausted("HTTP request");
     call->may_send = request->may_send;
@@ -276,8 +342,7 @@ static struct http_call *new_call(struct http_client *client, const struct http_
     call->on_data = request->on_data;
     call->on_done = request->on_done;
     call->context = request->context;
-    call->heard_ms = loop_now_ms(client->loop);
-    http_call_link(&client->calls, call);
+    put_in(call, CALL_WAITING);
     client->in_flight++;
     return call;
 }
@@ -287,14 +352,12 @@ struct http_call *http_send(struct http_client *client, const struct http_reques
     struct http_call *call = new_call(client, request);
 
     if (http_client_prepare(call, request, &call->error) != 0) {
-        call->state = CALL_REJECTED;
-        loop_timer_set(client->rejections, 0);
+        reject(call);
         return call;
     }
     if (request->silence_ms > 0) {
         call->silence_ms = request->silence_ms;
         call->silence = loop_timer_create(client->loop, silence_fired, call);
-        loop_timer_set(call->silence, call->silence_ms);
     }
     if (!client->busy)
         settle(client);
@@ -345,6 +408,7 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
     if (!client->multi)
         mem_exhausted("HTTP client");
     client->rejections = loop_timer_create(loop, end_rejected, client);
+    client->connected_ms = -1;
     client->ca = copy_of(options->ca_pem, &client->ca_len);
     client->certificate = copy_of(options->certificate_pem, &client->certificate_len);
     client->key = copy_of(options->key_pem, &client->key_len);
@@ -370,10 +434,9 @@ void http_client_free(struct http_client *client)
     if (!client || client->freed)
         return;
     client->freed = true;
-    for (struct http_call *call = client->calls, *next; call; call = next) {
-        next = call->next;
-        http_call_cancel(call);
-    }
+    for (int state = 0; state < CALL_CANCELLED; state++)
+        while (client->calls[state])
+            http_call_cancel(client->calls[state]);
     loop_timer_clear(client->timer);
     loop_timer_clear(client->rejections);
     if (!client->busy)

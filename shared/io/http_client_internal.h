@@ -12,13 +12,24 @@ enum {
     SPARE_HANDLES_MAX = 32,
 };
 
+enum call_state {
+    CALL_WAITING,   /* to be handed to libcurl by settle, the oldest first */
+    CALL_AT_WORK,   /* libcurl has it */
+    CALL_REJECTED,  /* `error` says why; ends without a request */
+    CALL_CANCELLED, /* libcurl has it until settle */
+    CALL_STATES
+};
+
 struct http_client {
     struct loop *loop;
     CURLM *multi;
     struct loop_timer *timer;
-    struct loop_timer *rejections; /* ends the calls in `rejected`, from the loop */
-    struct http_call *calls;       /* all that are under way, newest first */
+    struct loop_timer *rejections;        /* ends those that are rejected, from the loop */
+    struct http_call *calls[CALL_STATES]; /* those in each state, newest first */
+    struct http_call *oldest_waiting;
     uint32_t in_flight;
+    uint32_t connecting;  /* of those at work: no connection of theirs stands yet */
+    int64_t connected_ms; /* when one got its connection last; -1 = never yet */
     uint64_t opened;
     CURL *spare[SPARE_HANDLES_MAX];
     uint32_t spare_count;
@@ -40,13 +51,6 @@ struct http_client {
     void *bearer_context;
 };
 
-enum call_state {
-    CALL_WAITING, /* to be handed to libcurl by settle */
-    CALL_AT_WORK,
-    CALL_REJECTED, /* `error` says why; ends without a request */
-    CALL_CANCELLED,
-};
-
 struct http_call {
     struct http_client *client;
     struct http_call *next;
@@ -61,6 +65,8 @@ struct http_call {
     size_t sent_len;
     struct loop_timer *silence;
     int64_t silence_ms;
+    int64_t begun_ms;    /* when it was handed to libcurl */
+    bool connecting;     /* since then */
     int64_t heard_ms;    /* when the last byte moved */
     curl_off_t uploaded; /* as of the last look */
     bool fell_silent;

@@ -17,6 +17,7 @@ enum {
     URL_BYTES_MAX = 16 * 1024,
     SHOWN_BYTES = 200,
     TOKEN_BYTES_MAX = 64 * 1024,
+    STREAM_BUFFER_BYTES = 4096, /* libcurl's own: 16 KiB */
 };
 
 static bool has_control(struct str s)
@@ -280,8 +281,10 @@ int http_client_prepare(struct http_call *call, const struct http_request *reque
                      (long)(request->connect_ms ? request->connect_ms : LIMIT_CONNECT_TIME));
     if (timeout_ms > 0)
         curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
-    /* A compressing peer holds a stream's pieces back. */
-    if (!request->on_data)
+    /* A compressing peer holds a stream's pieces back. And there are thousands, mostly idle. */
+    if (request->on_data)
+        curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)STREAM_BUFFER_BYTES);
+    else
         curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_client_on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum {
-    EVENTS_AT_ONCE = 256,
+    EVENTS_AT_ONCE = 16, /* what is due is looked at between so many */
     /* epoll's timeout does not count sleep, the timers do: look at least this often. */
     WAIT_MS_MAX = 1000,
     /* Longer than any wait with a timer set: the loop or the process stood still. */
@@ -67,14 +67,22 @@ struct loop {
     pthread_mutex_t posts_lock;
     struct post *first_post;
     struct post **posts_end;
+    void (*ran)(void *context,
+                const struct loop_callback *callback); /* NULL: nobody wants to know */
+    void *ran_context;
 };
 
-static int64_t read_ms(clockid_t id)
+static int64_t read_us(clockid_t id)
 {
     struct timespec now;
 
     clock_gettime(id, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int64_t read_ms(clockid_t id)
+{
+    return read_us(id) / 1000;
 }
 
 static int64_t monotonic_ms(void *context)
@@ -131,6 +139,31 @@ void loop_free(struct loop *loop)
     mem_free(loop);
 }
 
+void loop_observe(struct loop *loop,
+                  void (*ran)(void *context, const struct loop_callback *callback), void *context)
+{
+    loop->ran = ran;
+    loop->ran_context = context;
+}
+
+static int64_t callback_begins(const struct loop *loop)
+{
+    return loop->ran ? read_us(CLOCK_BOOTTIME) : 0;
+}
+
+/* `due_ms`: of a timer; -1 = of something else. */
+static void callback_ended(const struct loop *loop, int64_t began_us, int64_t due_ms)
+{
+    struct loop_callback callback = { .late_s = -1 };
+
+    if (!loop->ran)
+        return;
+    callback.took_s = (double)(read_us(CLOCK_BOOTTIME) - began_us) / 1e6;
+    if (due_ms >= 0)
+        callback.late_s = (double)(began_us - due_ms * 1000) / 1e6;
+    loop->ran(loop->ran_context, &callback);
+}
+
 /* Only what a signal handler may do. */
 static void ring(const struct loop *loop)
 {
@@ -173,8 +206,10 @@ static void run_posts(struct loop *loop)
     pthread_mutex_unlock(&loop->posts_lock);
     while (post) {
         struct post *next = post->next;
+        int64_t began_us = callback_begins(loop);
 
         post->work(post->context);
+        callback_ended(loop, began_us, -1);
         mem_free(post);
         post = next;
     }
@@ -286,8 +321,13 @@ static void fire_timers(struct loop *loop)
 
         if (timer->due_ms > loop->now_ms || timer->order >= order_end)
             break;
+
+        int64_t due_ms = timer->due_ms;
+        int64_t began_us = callback_begins(loop);
+
         loop_timer_clear(timer);
         timer->fire(timer->context);
+        callback_ended(loop, began_us, due_ms);
     }
 }
 
@@ -368,8 +408,13 @@ static void tell(struct loop_watch *watch, uint32_t happened)
     if (happened & (EPOLLERR | EPOLLHUP))
         events |= LOOP_READ | LOOP_WRITE;
     events &= watch->events;
-    if (events && !watch->dead)
+    if (events && !watch->dead) {
+        const struct loop *loop = watch->loop;
+        int64_t began_us = callback_begins(loop);
+
         watch->ready(watch->context, events);
+        callback_ended(loop, began_us, -1);
+    }
 }
 
 static int wait_ms(const struct loop *loop)

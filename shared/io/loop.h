@@ -28,6 +28,16 @@ void loop_stop(struct loop *loop);
 /* Run `work(context)` in the loop's thread, soon; from any thread. */
 void loop_post(struct loop *loop, void (*work)(void *context), void *context);
 
+/* What a callback took, in seconds; of a timer's also by how much it was late, else -1. */
+struct loop_callback {
+    double took_s;
+    double late_s;
+};
+/* `ran(context, callback)` after each callback, from now on: what works for long makes all others
+ * wait. It must not free the loop. */
+void loop_observe(struct loop *loop,
+                  void (*ran)(void *context, const struct loop_callback *callback), void *context);
+
 /* The time at which the callbacks at work were woken: monotonic, counts sleep. */
 int64_t loop_now_ms(const struct loop *loop);
 /* The loop's clock, for those who take a struct clock: it reads the time anew at each call. */

@@ -2,7 +2,8 @@
 /* queue.c: one entry for each key that has something to remember.
  *
  * An entry is at most one of these: ready (in the chain), delayed (in the heap), neither; beside
- * that it may be worked on, and then "again" says that it is to be ready once that is done. */
+ * that it may be worked on, and then "again" says that it is to be ready once that is done. One
+ * that rests is in the heap even if nobody wishes to look at it: "wished" is false then. */
 #include "kube/queue.h"
 
 #include "base/limits.h"
@@ -16,9 +17,10 @@ enum { NOT_IN_HEAP = -1 };
 struct entry {
     struct entry *next_ready;
     int64_t due_ms;
+    int64_t rests_until_ms; /* 0 = it never rested */
     ptrdiff_t heap_at;
     uint32_t failures;
-    bool ready, working, again;
+    bool ready, working, again, wished;
     size_t key_len;
     char key[];
 };
@@ -163,10 +165,25 @@ static void make_ready(struct kube_queue *queue, struct entry *entry)
     queue->ready++;
 }
 
+static void delay(struct kube_queue *queue, struct entry *entry, int64_t due_ms, bool wished)
+{
+    heap_remove(queue, entry);
+    entry->due_ms = due_ms;
+    entry->wished = wished;
+    heap_add(queue, entry);
+}
+
+static void add(struct kube_queue *queue, struct entry *entry, int64_t now_ms)
+{
+    if (entry->rests_until_ms > now_ms && !entry->working && !entry->ready)
+        delay(queue, entry, entry->rests_until_ms, true);
+    else
+        make_ready(queue, entry);
+}
+
 void kube_queue_add(struct kube_queue *queue, struct str key, int64_t now_ms)
 {
-    (void)now_ms;
-    make_ready(queue, entry_of(queue, key));
+    add(queue, entry_of(queue, key), now_ms);
 }
 
 void kube_queue_add_after(struct kube_queue *queue, struct str key, int64_t delay_ms,
@@ -176,17 +193,24 @@ void kube_queue_add_after(struct kube_queue *queue, struct str key, int64_t dela
     int64_t due_ms;
 
     if (delay_ms <= 0) {
-        make_ready(queue, entry);
+        add(queue, entry, now_ms);
         return;
     }
     if (entry->ready || entry->again || __builtin_add_overflow(now_ms, delay_ms, &due_ms) ||
-        (entry->heap_at != NOT_IN_HEAP && entry->due_ms <= due_ms)) {
+        (entry->heap_at != NOT_IN_HEAP && entry->wished && entry->due_ms <= due_ms)) {
         drop_if_idle(queue, entry);
         return;
     }
-    heap_remove(queue, entry);
-    entry->due_ms = due_ms;
-    heap_add(queue, entry);
+    delay(queue, entry, due_ms, true);
+}
+
+void kube_queue_rest(struct kube_queue *queue, struct str key, int64_t until_ms)
+{
+    struct entry *entry = entry_of(queue, key);
+
+    entry->rests_until_ms = until_ms;
+    if (!entry->ready && entry->heap_at == NOT_IN_HEAP)
+        delay(queue, entry, until_ms, false);
 }
 
 /* One token of the bucket: how long until there is one. The generic cell rate algorithm:
@@ -232,21 +256,47 @@ void kube_queue_forget(struct kube_queue *queue, struct str key)
     drop_if_idle(queue, entry);
 }
 
-bool kube_queue_take(struct kube_queue *queue, int64_t now_ms, struct str *ret_key)
+static void become_due(struct kube_queue *queue, struct entry *entry, int64_t now_ms)
 {
-    while (queue->heap_count && queue->heap[0]->due_ms <= now_ms)
-        make_ready(queue, queue->heap[0]);
+    if (entry->rests_until_ms > now_ms) {
+        delay(queue, entry, entry->rests_until_ms, entry->wished);
+    } else if (entry->wished) {
+        make_ready(queue, entry);
+    } else {
+        heap_remove(queue, entry);
+        drop_if_idle(queue, entry);
+    }
+}
 
+/* Out of the chain. */
+static struct entry *next_ready(struct kube_queue *queue)
+{
     struct entry *entry = queue->first;
 
     if (!entry)
-        return false;
+        return NULL;
     queue->first = entry->next_ready;
     if (!queue->first)
         queue->last = &queue->first;
     queue->ready--;
-    queue->working++;
     entry->ready = false;
+    return entry;
+}
+
+bool kube_queue_take(struct kube_queue *queue, int64_t now_ms, struct str *ret_key)
+{
+    while (queue->heap_count && queue->heap[0]->due_ms <= now_ms)
+        become_due(queue, queue->heap[0], now_ms);
+
+    struct entry *entry = next_ready(queue);
+
+    while (entry && entry->rests_until_ms > now_ms) {
+        delay(queue, entry, entry->rests_until_ms, true);
+        entry = next_ready(queue);
+    }
+    if (!entry)
+        return false;
+    queue->working++;
     entry->working = true;
     *ret_key = key_of(entry);
     return true;
@@ -256,14 +306,13 @@ void kube_queue_done(struct kube_queue *queue, struct str key, int64_t now_ms)
 {
     struct entry *entry = dict_get(queue->entries, key);
 
-    (void)now_ms;
     if (!entry || !entry->working)
         return;
     entry->working = false;
     queue->working--;
     if (entry->again) {
         entry->again = false;
-        make_ready(queue, entry);
+        add(queue, entry, now_ms);
     }
     drop_if_idle(queue, entry);
 }

@@ -3,7 +3,8 @@
  *
  * As client-go's workqueue: a key added while it is being worked on is worked on again afterwards.
  * Delayed keys (backoff, "look again in 30 s") wait in a heap. Retries of all keys together pass a
- * token bucket. An object on the heap; time is an argument. */
+ * token bucket. A key may rest: what is wanted of it meanwhile melts into one look. An object on
+ * the heap; time is an argument. */
 #ifndef HERD_KUBE_QUEUE_H
 #define HERD_KUBE_QUEUE_H
 
@@ -32,6 +33,9 @@ void kube_queue_add_after(struct kube_queue *queue, struct str key, int64_t dela
 /* It failed: add it with backoff. `retry_after_ms` -1 = no wish of the peer. Gives the delay. */
 int64_t kube_queue_retry(struct kube_queue *queue, struct str key, int64_t retry_after_ms,
                          int64_t now_ms);
+/* It is not taken before `until_ms`, whatever is wished: looking at it costs too much to be done
+ * for each change. Of a key that is worked on, or was a moment ago. */
+void kube_queue_rest(struct kube_queue *queue, struct str key, int64_t until_ms);
 /* It went well: its failures are forgotten. */
 void kube_queue_forget(struct kube_queue *queue, struct str key);
 

@@ -10,6 +10,7 @@
 #include "kube/reflector.h"
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "kube/limits.h"
 
 /* Closed earlier than that, a watch was not closed in good order, whatever the server says. */
@@ -32,10 +33,28 @@ static bool copy_text(char *into, size_t room, struct str text)
     return true;
 }
 
+void reflector_free(struct reflector *r)
+{
+    mem_free(TAKE(r->continue_));
+}
+
+/* False: it cannot be followed, because it does not move, which would go on for ever, or is absurd.
+ */
+static bool take_token(struct reflector *r, struct str token)
+{
+    if (token.len > REFLECTOR_TOKEN_BYTES_MAX ||
+        (r->continue_ && token.len && str_eq(str_of(r->continue_), token)))
+        return false;
+    mem_free(TAKE(r->continue_));
+    if (token.len)
+        r->continue_ = mem_copy(token.at, token.len);
+    return true;
+}
+
 static struct reflector_output begin_list(struct reflector *r)
 {
     r->state = REFLECTOR_LISTING;
-    r->continue_[0] = '\0';
+    take_token(r, STR(""));
     r->list_version[0] = '\0';
     return (struct reflector_output){ .effect = REFLECTOR_DO_LIST, .list_begins = true };
 }
@@ -75,16 +94,13 @@ static struct reflector_output expired(struct reflector *r, struct rng *rng)
 static struct reflector_output on_page(struct reflector *r, const struct reflector_input *input,
                                        struct rng *rng)
 {
-    struct str token = str_of(r->continue_);
     bool fits = true;
 
     /* The first page's version: a watch from there misses nothing of later pages. */
     if (r->list_version[0] == '\0')
         fits = input->resource_version.len > 0 &&
                copy_text(r->list_version, sizeof(r->list_version), input->resource_version);
-    /* A token that does not move would be followed for ever. */
-    if (!fits || (input->continue_.len && str_eq(token, input->continue_)) ||
-        !copy_text(r->continue_, sizeof(r->continue_), input->continue_))
+    if (!fits || !take_token(r, input->continue_))
         return begin_wait(r, true, -1, rng);
     if (input->continue_.len)
         return (struct reflector_output){ .effect = REFLECTOR_DO_LIST };

@@ -34,7 +34,7 @@ enum reflector_effect {
     REFLECTOR_DO_WAIT,  /* `wait_ms`, then REFLECTOR_TIMER */
 };
 
-enum { REFLECTOR_TOKEN_BYTES = 4096, REFLECTOR_VERSION_BYTES = 64 };
+enum { REFLECTOR_TOKEN_BYTES_MAX = 4096, REFLECTOR_VERSION_BYTES = 64 };
 
 struct reflector {
     enum reflector_state state;
@@ -43,7 +43,7 @@ struct reflector {
     uint32_t expired_in_a_row;
     char resource_version[REFLECTOR_VERSION_BYTES]; /* last known; "" = none */
     char list_version[REFLECTOR_VERSION_BYTES];     /* of the list under way */
-    char continue_[REFLECTOR_TOKEN_BYTES];
+    char *continue_; /* of the list under way; NULL = its first page */
     struct backoff backoff;
 };
 
@@ -65,6 +65,8 @@ struct reflector_output {
 };
 
 struct reflector reflector_new(void);
+/* What it holds, not itself. */
+void reflector_free(struct reflector *reflector);
 struct reflector_output reflector_step(struct reflector *reflector,
                                        const struct reflector_input *input, struct rng *rng);
 

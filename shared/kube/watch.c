@@ -160,5 +160,8 @@ bool watch_lines_next(struct watch_lines *lines, struct str *ret_line)
             return true;
         }
     }
+    /* Thousands of watches say nothing most of the time. */
+    mem_free_secret(TAKE(lines->bytes), lines->capacity);
+    lines->capacity = lines->from = lines->scanned = lines->end = 0;
     return false;
 }

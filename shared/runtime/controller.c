@@ -5,9 +5,17 @@
  * surprised by a reconcile that begins inside its own call. */
 #include "runtime/controller.h"
 
+#include "base/arena.h"
 #include "base/memory.h"
 
-enum { WORKERS_DEFAULT = 64, AT_ONCE_MAX = 32 };
+enum {
+    WORKERS_DEFAULT = 64,
+    AT_ONCE_MAX = 32,
+    BITE_MS = 10,       /* of one callback of the loop */
+    COSTLY_MS = 5,      /* a reconcile that took so long is followed by a rest: */
+    REST_TIMES = 9,     /* as many times as long, */
+    REST_MS_MAX = 5000, /* but no longer */
+};
 
 struct kube_controller {
     struct kube_controller_options options;
@@ -29,13 +37,38 @@ static void wake(struct kube_controller *controller)
         loop_timer_set(controller->timer, 0);
 }
 
+static int64_t clock_ms(const struct kube_controller *controller)
+{
+    return clock_monotonic_ms(loop_clock(controller->options.loop));
+}
+
+/* A large object changes in a thousand places within a second, and each look at it costs the same:
+ * one object takes a tenth of the loop at most. */
+static void reconcile(struct kube_controller *controller, struct str borrowed_key)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str key = str_dup(arena, borrowed_key); /* whoever ends it may free the other */
+    int64_t began_ms = clock_ms(controller);
+    int64_t took_ms;
+
+    controller->busy++;
+    controller->options.reconcile(controller->options.context, borrowed_key);
+    took_ms = clock_ms(controller) - began_ms;
+    if (took_ms < COSTLY_MS)
+        return;
+    if (took_ms > REST_MS_MAX / REST_TIMES)
+        took_ms = REST_MS_MAX / REST_TIMES;
+    kube_queue_rest(controller->queue, key, clock_ms(controller) + took_ms * REST_TIMES);
+}
+
 static void hand_out(void *context)
 {
     struct kube_controller *controller = context;
+    int64_t began_ms = clock_ms(controller);
     struct str key;
 
     /* A bounded bite, so that a long queue does not keep requests and timers waiting. */
-    for (uint32_t i = 0; i < AT_ONCE_MAX; i++) {
+    for (uint32_t i = 0; i < AT_ONCE_MAX && clock_ms(controller) - began_ms < BITE_MS; i++) {
         if (controller->paused || controller->busy >= controller->options.workers)
             return; /* kube_controller_done and _pause wake it */
         if (!kube_queue_take(controller->queue, now(controller), &key)) {
@@ -45,8 +78,7 @@ static void hand_out(void *context)
                 loop_timer_set(controller->timer, due_ms - now(controller));
             return;
         }
-        controller->busy++;
-        controller->options.reconcile(controller->options.context, key);
+        reconcile(controller, key);
     }
     wake(controller);
 }

@@ -26,7 +26,6 @@
 struct informer {
     struct informer_options options;
     struct arena *strings; /* of the options */
-    struct arena *scratch; /* of one watch event */
     struct kube_cache *cache;
     struct reflector reflector;
     struct rng rng;
@@ -271,7 +270,8 @@ static void on_watch_done(void *context, const struct kube_answer *answer)
               &error, answer->retry_after_ms);
 }
 
-static void take_event(struct informer *informer, const struct watch_event *event)
+static void take_event(struct informer *informer, struct arena *arena,
+                       const struct watch_event *event)
 {
     struct kube_meta meta;
     struct reflector_input input = {
@@ -283,11 +283,11 @@ static void take_event(struct informer *informer, const struct watch_event *even
     switch (event->type) {
     case WATCH_ADDED:
     case WATCH_MODIFIED:
-        put_object(informer, informer->scratch, event->object, false);
+        put_object(informer, arena, event->object, false);
         break;
     case WATCH_DELETED:
         kube_meta_read(event->object, &meta);
-        drop_object(informer, kube_key(informer->scratch, meta.namespace_, meta.name));
+        drop_object(informer, kube_key(arena, meta.namespace_, meta.name));
         break;
     case WATCH_BOOKMARK:
     case WATCH_ERROR:
@@ -299,20 +299,22 @@ static void take_event(struct informer *informer, const struct watch_event *even
 static bool on_line(void *context, struct str line)
 {
     struct informer *informer = context;
+    AUTO(arena_free) struct arena *arena = arena_create(0);
     struct watch_event event;
 
     loop_timer_set(informer->silence, informer->options.probe_after_ms);
     kube_call_cancel(TAKE(informer->probe));
     clear_trouble(informer);
-    arena_reset(informer->scratch);
-    if (watch_read(informer->scratch, line, &event, &informer->watch_error) < 0)
+    if (informer->options.secret)
+        arena_keep_secret(arena);
+    if (watch_read(arena, line, &event, &informer->watch_error) < 0)
         return false;
     if (event.type == WATCH_ERROR) {
         kube_error_from_answer(event.code, json_raw(event.object), &informer->watch_error);
         return false;
     }
     informer->heard_ms = now_ms(informer);
-    take_event(informer, &event);
+    take_event(informer, arena, &event);
     return true;
 }
 
@@ -338,11 +340,11 @@ static void on_probe(void *context, const struct kube_answer *answer)
 static void on_silence(void *context)
 {
     struct informer *informer = context;
-    struct str path = str_fmt(informer->scratch, "%.*s/version", STR_ARG(informer->options.prefix));
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str path = str_fmt(arena, "%.*s/version", STR_ARG(informer->options.prefix));
 
     informer->probe = kube_client_raw(informer->options.client, "GET", path, NULL, STR(""),
                                       informer->options.probe_answer_ms, on_probe, informer);
-    arena_reset(informer->scratch);
 }
 
 static struct kube_request request_of(const struct informer *informer, enum kube_verb verb)
@@ -362,7 +364,8 @@ static void do_list(struct informer *informer)
     struct kube_request request = request_of(informer, KUBE_LIST);
 
     request.limit = informer->page_limit;
-    request.continue_ = str_of(informer->reflector.continue_);
+    request.continue_ =
+        informer->reflector.continue_ ? str_of(informer->reflector.continue_) : STR("");
     informer->call = kube_client_call(informer->options.client, &request, on_list, informer);
 }
 
@@ -475,10 +478,7 @@ struct informer *informer_create(const struct informer_options *options)
     struct loop *loop = kube_client_loop(options->client);
 
     informer->strings = arena_create(0);
-    informer->scratch = arena_create(0);
     copy_options(informer, options);
-    if (options->secret)
-        arena_keep_secret(informer->scratch);
     informer->heard_ms = -1;
     informer->page_limit = options->page_limit ? options->page_limit : LIMIT_LIST_PAGE;
     informer->cache = kube_cache_create();
@@ -502,7 +502,7 @@ void informer_free(struct informer *informer)
     loop_timer_free(informer->wait);
     loop_timer_free(informer->silence);
     kube_cache_free(informer->cache);
-    arena_free(informer->scratch);
+    reflector_free(&informer->reflector);
     arena_free(informer->strings);
     mem_free(informer);
 }

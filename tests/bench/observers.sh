@@ -10,9 +10,8 @@ charts=${3:-${BENCH_CHARTS:-50}}
 seconds=${4:-${BENCH_SECONDS:-60}}
 state=$(mktemp -d /var/tmp/herd-bench.XXXXXX)
 . lab/processes.sh
-sampler=
+. tests/bench/measured.sh
 finish() {
-  [ -z "$sampler" ] || kill "$sampler"
   end_all
   rm -rf "$state"
 }
@@ -55,56 +54,17 @@ EOF
   done
 } >"$state/stack.yaml"
 k create -f "$state/stack.yaml" >/dev/null
-began=$(date +%s%N)
-start_controller
-# The Lease as it is renewed, until the lab ends: "MS HOLDER RENEWED".
-while sleep 0.5; do
-  echo "$(($(date +%s%N) / 1000000)) $(k get lease herd-controller -o 'jsonpath={.spec.holderIdentity} {.spec.renewTime}' 2>/dev/null)"
-done >"$state/lease" &
-sampler=$!
-
-# As a Deployment would: one that lost the Lease ends, and begins anew.
-ends=0
-revive() {
-  alive controller && return
-  ends=$((ends + 1))
-  echo "the controller ended after $(passed) ms: $(grep ERROR "$state/controller.log" | tail -1)"
-  unset "pid_of[controller]"
-  start_controller
-}
-# until_is JSONPATH TEXT: within BENCH_DEADLINE seconds.
-until_is() {
-  local deadline=$((SECONDS + ${BENCH_DEADLINE:-900}))
-  until [ "$(k get stack bench -o "jsonpath=$1")" = "$2" ]; do
-    revive
-    ((SECONDS < deadline)) || fail "after $ends ends of the controller $1 is not $2: $(k get stack bench -o "jsonpath={.status.message} {.status.conditions}")"
-    sleep 0.5
-  done
-}
-passed() { echo $((($(date +%s%N) - began) / 1000000)); }
-metric() {
-  curl -sS "http://127.0.0.1:$controller_metrics_port/metrics" | awk -v name="$1" '$1 ~ "^" name {sum += $NF} END {print sum + 0}'
-}
-# spent: user and system time of the controller, in ms.
-spent() { awk -v hz="$(getconf CLK_TCK)" '{print int(($14 + $15) * 1000 / hz)}' "/proc/${pid_of[controller]}/stat"; }
+measure_controller
 until_is '{.status.phase}' Deployed
 echo "$((clusters * charts)) releases on $clusters clusters: all Deployed after $(passed) ms"
 until_is '{.status.security.scanStatus}' Completed
 echo "every image scanned after $(passed) ms"
 until_is '{.status.observability.metricsCollected}' true
 echo "every release's metrics seen after $(passed) ms"
-cpu=$(spent) requests=$(metric herd_controller_rancher_requests_total) writes=$(metric herd_controller_status_writes_total)
-sleep "$seconds"
-awk -v n="$clusters" -v s="$seconds" -v r="$(($(metric herd_controller_rancher_requests_total) - requests))" -v c="$(($(spent) - cpu))" \
-  -v w="$(($(metric herd_controller_status_writes_total) - writes))" 'BEGIN {
-    printf "while nothing changes, in %d s: %.3f requests a second and cluster, %.1f ms of CPU a second, %d status writes\n", s, r / n / s, c / s, w }'
-# A renewal that this does not see is between two others, so the pause is at most this long.
-awk 'NF == 3 && $3 != renewed {
-    if (renewals++ && $1 - at > longest) longest = $1 - at
-    if (renewals > 1 && $2 != holder) holders++
-    at = $1; holder = $2; renewed = $3
-  } END {printf "the Lease was renewed %d times, the longest pause %.1f s, and changed hands %d times\n", renewals, longest / 1000, holders}' "$state/lease"
-awk '/VmRSS|VmHWM/ {printf "%s %s KiB  ", $1, $2} END {print ""}' "/proc/${pid_of[controller]}/status"
+print_idle "$seconds" "$clusters"
+print_loop
+print_lease
+print_memory
 began=$(date +%s%N)
 lab_k create configmap herd-lab-vulnerabilities \
   --from-literal=a="image=docker.io/library/nginx:1.27 name=CVE-2099-0009 severity=Critical score=9.8 package=openssl version=1 fixed=2" >/dev/null

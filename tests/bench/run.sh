@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [webhook|linear|stacks|policies|controller|watchers|observers|rotation|admission|outage]: print the figures (README.md says
+# run.sh [webhook|linear|stacks|policies|controller|scale|watchers|observers|rotation|admission|outage]: print the figures (README.md says
 # what each is), all but outage, which takes minutes, if none is named. QUICK=1: on tiny inputs, to see that the programs
 # still work; the last four are left out then, because suites test what they run.
 set -euo pipefail
@@ -29,6 +29,12 @@ bench_controller() { bash tests/bench/controller.sh "$bin" ${quick:+2 2}; }
 
 bench_observers() { bash tests/bench/observers.sh "$bin"; }
 
+# Over both, as far as there is a server that speaks HTTP/2.
+bench_scale() {
+  local http
+  for http in 1 2; do HTTP=$http bash tests/bench/scale.sh "$bin" ${quick:+3 1}; done
+}
+
 bench_watchers() { bash tests/bench/watchers.sh "$bin" ${quick:+20 2}; }
 
 bench_rotation() { bash tests/bench/rotation.sh "$bin"; }
@@ -45,12 +51,12 @@ bench_outage() {
   done
 }
 
-all=(webhook linear stacks policies controller watchers)
+all=(webhook linear stacks policies controller scale watchers)
 [ "$quick" = 1 ] || all+=(observers rotation admission)
 [ $# -gt 0 ] || set -- "${all[@]}"
 for part in "$@"; do
   declare -F "bench_$part" >/dev/null || {
-    echo "usage: run.sh [webhook|linear|stacks|policies|controller|watchers|rotation|admission|outage]" >&2
+    echo "usage: run.sh [webhook|linear|stacks|policies|controller|scale|watchers|observers|rotation|admission|outage]" >&2
     exit 2
   }
   printf '\n=== %s ===\n' "$part"

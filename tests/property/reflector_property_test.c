@@ -105,7 +105,7 @@ static void answer_list(struct world *w)
         lose(w, REFLECTOR_LIST_FAILED);
         return;
     }
-    if (w->reflector.continue_[0]) {
+    if (w->reflector.continue_) {
         assert_int_equal(sscanf(w->reflector.continue_, "%llu:%u", &at_version, &from), 2);
         if (at_version != w->list_version || at_version < w->oldest) {
             feed(w, (struct reflector_input){ .event = REFLECTOR_LIST_FAILED,
@@ -190,6 +190,7 @@ static void run(uint64_t seed)
     assert_int_equal(w.pending, REFLECTOR_DO_WATCH);
     /* Of 3000 ticks, no more requests than pages and a bounded rate of retries explain. */
     assert_true(w.requests < TICKS / 2);
+    reflector_free(&w.reflector);
 }
 
 static void the_copy_becomes_equal(void **state)

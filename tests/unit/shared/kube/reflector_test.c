@@ -97,6 +97,7 @@ static void walks(void **state)
         rows_expect_str(rows[i].row, str_of(got), str_of(rows[i].want));
         rows_expect_str(rows[i].row, str_of(reflector.resource_version),
                         str_of(rows[i].version));
+        reflector_free(&reflector);
     }
     (void)state;
 }
@@ -112,6 +113,7 @@ static void a_page_that_leads_nowhere_is_not_followed(void **state)
     reflector_step(&reflector, &start, &rng);
     assert_int_equal(reflector_step(&reflector, &page, &rng).effect, REFLECTOR_DO_LIST);
     assert_int_equal(reflector_step(&reflector, &page, &rng).effect, REFLECTOR_DO_WAIT);
+    reflector_free(&reflector);
     (void)state;
 }
 
