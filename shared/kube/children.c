@@ -265,6 +265,7 @@ static struct str words_of(struct arena *arena, const struct child_result *resul
         return str_shown(arena, str_of(result->error.text), MESSAGE_ERROR_MAX);
     case CHILD_APPLIED:
     case CHILD_PRUNED:
+    case CHILD_HELD_BACK:
         break;
     }
     return STR("");

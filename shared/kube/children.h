@@ -35,6 +35,7 @@ struct kube_child {
     /* Only these fields, of an object that was seen and is of a kind that is watched: it stays
      * whose it is. */
     bool partial;
+    bool needed; /* those behind it in the list use it: while it is not ours they are left alone */
 };
 LIST_DEFINE(kube_children, struct kube_child)
 
@@ -87,6 +88,7 @@ enum child_outcome {
     CHILD_APPLIED,      /* it is as desired, whether or not that took a request */
     CHILD_PRUNED,       /* it was not desired any more, and was deleted */
     CHILD_KIND_MISSING, /* the API server has no such kind today */
+    CHILD_HELD_BACK,    /* what it needs is not there, or not ours */
     CHILD_NOT_OURS,     /* an object of that name exists, and the owner does not control it */
     CHILD_FAILED,       /* `error` says why; a conflict names the other field manager */
 };

@@ -43,7 +43,9 @@ struct step {
     struct str digest; /* of the body */
     struct str uid;    /* of what is to be deleted */
     bool look_first;
-    bool sent; /* or needs no request */
+    bool needed; /* by those behind it */
+    bool sent;   /* or needs no request */
+    bool ended;
     struct kube_call *call;
     struct child_result *result;
 };
@@ -247,15 +249,40 @@ static void end_pass(struct pass *pass)
     arena_free(pass->arena);
 }
 
+static void settle(struct step *step, enum child_outcome outcome)
+{
+    step->sent = step->ended = true;
+    step->result->outcome = outcome;
+}
+
+/* Pods would run with what somebody else wrote. */
+static void hold_back_if_needed(const struct step *failed)
+{
+    struct pass *pass = failed->pass;
+
+    if (!failed->needed || failed->result->outcome == CHILD_APPLIED)
+        return;
+    for (uint32_t i = 0; i < pass->steps.count; i++) {
+        struct step *step = &pass->steps.items[i];
+
+        if (step <= failed || step->sent || !step->result->desired)
+            continue;
+        settle(step, CHILD_HELD_BACK);
+        pass->open -= pass->open > 0;
+    }
+}
+
 static void end_step(struct step *step, enum child_outcome outcome, const struct error *error)
 {
     struct pass *pass = step->pass;
     struct children *children = pass->children;
 
     step->call = NULL;
+    step->ended = true;
     step->result->outcome = outcome;
     if (error)
         step->result->error = *error;
+    hold_back_if_needed(step);
     children->under_way--;
     if (--pass->open == 0)
         end_pass(pass);
@@ -355,9 +382,12 @@ static void send_step(struct step *step)
 static struct step *next_step(const struct children *children)
 {
     for (struct pass *pass = children->oldest; pass; pass = pass->newer)
-        for (uint32_t i = 0; i < pass->steps.count; i++)
+        for (uint32_t i = 0; i < pass->steps.count; i++) {
             if (!pass->steps.items[i].sent)
                 return &pass->steps.items[i];
+            if (pass->steps.items[i].needed && !pass->steps.items[i].ended)
+                break;
+        }
     return NULL;
 }
 
@@ -370,12 +400,6 @@ static void pump(struct children *children)
 }
 
 /* --- a pass --- */
-
-static void settle(struct step *step, enum child_outcome outcome)
-{
-    step->sent = true;
-    step->result->outcome = outcome;
-}
 
 static void plan_apply(struct pass *pass, struct step *step, const struct kube_child *child)
 {
@@ -428,6 +452,7 @@ static void add_desired(struct pass *pass, const struct kube_child *child)
     if (child->partial && !live_kept(kind, kube_key(arena, namespace_, child->name)).len)
         return;
     step = add_step(pass, kind, child->resource, namespace_, str_dup(arena, child->name), true);
+    step->needed = child->needed;
     plan_apply(pass, step, child);
 }
 
@@ -534,10 +559,13 @@ void children_apply(struct children *children, const struct kube_owner *owner,
     for (uint32_t i = 0; i < rendered_count(children); i++)
         add_pruned(pass, i);
     /* The lists do not move any more. */
-    for (uint32_t i = 0; i < pass->steps.count; i++) {
+    for (uint32_t i = 0; i < pass->steps.count; i++)
         pass->steps.items[i].result = &pass->results.items[i];
+    for (uint32_t i = 0; i < pass->steps.count; i++)
+        if (pass->steps.items[i].ended)
+            hold_back_if_needed(&pass->steps.items[i]);
+    for (uint32_t i = 0; i < pass->steps.count; i++)
         pass->open += !pass->steps.items[i].sent;
-    }
     if (pass->open == 0)
         end_pass(pass);
     else

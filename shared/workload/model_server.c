@@ -171,6 +171,7 @@ static struct sla_inputs inputs_of(const struct model_spec *spec,
                   .min_throughput = milli_of(spec->sla.min_throughput) },
         .has_sla = spec->sla.max_latency.len || spec->sla.min_throughput.len,
         .spec_replicas = spec->replicas,
+        .min_replicas = spec->autoscaling.enabled ? spec->autoscaling.min_replicas : 0,
         .max_replicas = spec->autoscaling.enabled ? spec->autoscaling.max_replicas : 0,
         .gpus_per_replica = spec->tensor_parallel_size,
         .gpu_budget = spec->gpu_budget,
@@ -258,7 +259,13 @@ static struct gpu_state state_of(struct arena *arena, const struct kind_observat
     return state;
 }
 
-/* With an autoscaler the decision is the fewest that it may choose, and the budget the most. */
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* With an autoscaler the decision is the fewest that it may choose, and the budget the most, which
+ * it may take at any moment; it begins with what the author wants. */
 static void scale(struct arena *arena, const struct kind_observation *seen,
                   const struct model_spec *spec, const struct scaling *decision,
                   struct workload *workload)
@@ -272,11 +279,11 @@ static void scale(struct arena *arena, const struct kind_observation *seen,
     workload->replicas = step.replicas;
     if (!workload->replicas_max)
         return;
+    workload->replicas_min = least(decision->replicas, step.replicas);
     workload->replicas_max = step.replicas;
-    if (scaling_is_computed(decision) && workload->replicas_min < decision->replicas)
-        workload->replicas_min = decision->replicas;
-    if (workload->replicas_min > step.replicas)
-        workload->replicas_min = step.replicas;
+    workload->replicas = least(spec->replicas, step.replicas);
+    if (workload->replicas < workload->replicas_min)
+        workload->replicas = workload->replicas_min;
 }
 
 static void add_args(struct arena *arena, const struct model_spec *spec, struct workload *workload)

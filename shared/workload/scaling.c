@@ -92,6 +92,7 @@ static struct scaling_inputs stored(struct arena *arena, const struct sla_inputs
 
     return (struct scaling_inputs){
         .replicas = inputs->spec_replicas,
+        .min_replicas = present(inputs->min_replicas),
         .max_replicas = present(inputs->max_replicas),
         .gpus_per_replica = inputs->gpus_per_replica,
         .gpu_budget = present(inputs->gpu_budget),
@@ -133,6 +134,7 @@ struct sla_inputs scaling_inputs_of(const struct scaling *scaling)
         .has_sla = of->has_sla == CONDITION_TRUE,
         .metrics_lost = of->metrics_lost == CONDITION_TRUE,
         .spec_replicas = bounded(of->replicas, SLA_REPLICAS_MAX),
+        .min_replicas = bounded(of->min_replicas, SLA_REPLICAS_MAX),
         .max_replicas = known(of->max_replicas),
         .gpus_per_replica = known(of->gpus_per_replica),
         .gpu_budget = known(of->gpu_budget),
@@ -162,12 +164,6 @@ struct scaling scaling_decide(struct arena *arena, const struct sla_inputs *inpu
         .fewer = present(decision.fewer),
         .inputs = stored(arena, &whole),
     };
-}
-
-bool scaling_is_computed(const struct scaling *scaling)
-{
-    return !str_eq(scaling->reason, reasons[SLA_RATE_UNKNOWN].name) &&
-           scaling->inputs.has_sla == CONDITION_TRUE;
 }
 
 bool scaling_equal(const struct scaling *a, const struct scaling *b)

@@ -10,7 +10,7 @@
 
 /* As stored: rates are quantities, numbers below 0 are absent. */
 struct scaling_inputs {
-    int64_t replicas, max_replicas, gpus_per_replica, gpu_budget;
+    int64_t replicas, min_replicas, max_replicas, gpus_per_replica, gpu_budget;
     int64_t max_latency_ms, permille, concurrency, stabilization_ms;
     struct str min_throughput, request_rate, service_rate;
     struct str request_rate_source, service_rate_source;
@@ -42,7 +42,6 @@ struct sla_inputs scaling_inputs_of(const struct scaling *scaling);
 void scaling_set_conditions(const struct scaling *scaling, struct kube_conditions *conditions,
                             int64_t now_ms);
 /* Whether the SLA led to it: else spec.replicas did. */
-bool scaling_is_computed(const struct scaling *scaling);
 /* Whether two say the same but for figures that only led to it. */
 bool scaling_equal(const struct scaling *a, const struct scaling *b);
 

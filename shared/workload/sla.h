@@ -26,8 +26,9 @@ struct sla_load {
 };
 
 struct sla_need {
-    int64_t replicas; /* SLA_REPLICAS_MAX if even so many are not enough */
-    bool reachable;   /* false: one request alone takes longer than max_latency_ms; `replicas` are
+    int64_t replicas; /* SLA_REPLICAS_MAX if even so many are not enough: */
+    bool enough;
+    bool reachable; /* false: one request alone takes longer than max_latency_ms; `replicas` are
                          those that serve all requests */
 };
 /* The smallest number of replicas that keeps the SLA, at least 1. */
@@ -55,6 +56,7 @@ struct sla_inputs {
     bool has_sla;
     bool metrics_lost;     /* they were measured before, and are not now */
     int64_t spec_replicas; /* where nothing can be computed */
+    int64_t min_replicas;  /* of an autoscaler, then in their place; 0 = none */
     int64_t max_replicas;  /* 0 = SLA_REPLICAS_MAX */
     int64_t gpus_per_replica;
     int64_t gpu_budget; /* of all replicas; 0 = none */

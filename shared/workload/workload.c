@@ -218,6 +218,7 @@ static void render_job(const struct rendering *r)
 
 /* --- what goes with it --- */
 
+/* Before the pods, which have all of it in their environment. */
 static void render_config_map(const struct rendering *r)
 {
     struct draft *d;
@@ -228,6 +229,7 @@ static void render_config_map(const struct rendering *r)
     draft_key(d, "data");
     json_put_raw(&d->w, json_raw(r->workload->config));
     end(r, d, WORKLOAD_CONFIG_MAPS, r->workload->name);
+    r->children->items[r->children->count - 1].needed = true;
 }
 
 static int64_t bytes_of(struct str storage)

@@ -13,7 +13,20 @@ static int64_t number(struct json object, const char *key)
     return value;
 }
 
-/* What controls the pods, if it is there: not the Job of another image. */
+static bool is_false(const struct kube_condition *condition)
+{
+    return condition && condition->status == CONDITION_FALSE;
+}
+
+static bool controls_pods(const struct seen_child *child)
+{
+    return child->resource == &workload_child_resources[WORKLOAD_DEPLOYMENTS] ||
+           child->resource == &workload_child_resources[WORKLOAD_STATEFUL_SETS] ||
+           child->resource == &workload_child_resources[WORKLOAD_JOBS];
+}
+
+/* What controls the pods, if it is there: not the Job of another image. While the spec is not
+ * valid, what was made of the last valid one, whatever that was. */
 static const struct seen_child *find(struct arena *arena, const struct kind_observation *seen,
                                      const struct workload *workload)
 {
@@ -22,6 +35,9 @@ static const struct seen_child *find(struct arena *arena, const struct kind_obse
     for (uint32_t i = 0; i < seen->children->count; i++)
         if (seen->children->items[i].resource == &workload_child_resources[workload->controller] &&
             str_eq(seen->children->items[i].name, name))
+            return &seen->children->items[i];
+    for (uint32_t i = 0; is_false(seen->accepted) && i < seen->children->count; i++)
+        if (controls_pods(&seen->children->items[i]))
             return &seen->children->items[i];
     return NULL;
 }
@@ -51,9 +67,11 @@ static struct workload_status status(enum workload_phase phase, struct str reaso
     return (struct workload_status){ .phase = phase, .reason = reason, .message = message };
 }
 
-static bool is_false(const struct kube_condition *condition)
+/* A Job counts as current from its start (kstatus), whether or not its pods run. */
+static bool waits_for_pods(const struct seen_child *pods)
 {
-    return condition && condition->status == CONDITION_FALSE;
+    return pods->resource == &workload_child_resources[WORKLOAD_JOBS] &&
+           number(pods->health.status, "active") > number(pods->health.status, "ready");
 }
 
 static struct workload_status phase_of(struct arena *arena, const struct kind_observation *seen,
@@ -73,7 +91,7 @@ static struct workload_status phase_of(struct arena *arena, const struct kind_ob
         return status(WORKLOAD_PENDING, STR("Pending"), STR("its objects are being made"));
     if (pods->health.state == OBJECT_FAILED)
         return status(WORKLOAD_FAILED, STR("PodsFailed"), cause.len ? cause : pods->health.message);
-    if (pods->health.state == OBJECT_CURRENT)
+    if (pods->health.state == OBJECT_CURRENT && !waits_for_pods(pods))
         return status(WORKLOAD_RUNNING, STR("ReconciliationSucceeded"), STR(""));
     return status(has_been_ready(was) ? WORKLOAD_UPDATING : WORKLOAD_CREATING, STR("PodsNotReady"),
                   cause.len ? cause : pods->health.message);
@@ -84,7 +102,7 @@ static struct workload_status status_of(struct arena *arena, const struct kind_o
 {
     const struct seen_child *pods = find(arena, seen, workload);
     struct workload_status result = phase_of(arena, seen, pods, was);
-    bool is_job = workload->controller == WORKLOAD_JOBS;
+    bool is_job = pods && pods->resource == &workload_child_resources[WORKLOAD_JOBS];
 
     if (pods) {
         result.replicas = number(pods->health.status, is_job ? "active" : "replicas");

@@ -129,6 +129,15 @@ ok k delete stack second --timeout="${deadline_s}s"
 eventually field_is clusterinventory/c-m-gpu02 '{.status.reservedGPUs}' 0
 is "$(versions)" "$before"
 
+row "that of Rancher's own cluster, where workloads run, is its administrators': it stays as they write it"
+printf 'apiVersion: herd.suse.com/v1\nkind: ClusterInventory\nmetadata: {name: %s}\n---\n' local nobodys >"$state/mine.yaml"
+ok k create -f "$state/mine.yaml"
+ok k patch clusterinventory local --subresource=status --type=merge -p '{"status":{"ready":true,"nodes":1,"gpus":4}}'
+# The other one was looked at after it, and no cluster has its name.
+eventually rejected k get clusterinventory nobodys
+is "$(inventory local gpus)" 4
+ok k delete clusterinventory local
+
 row "what somebody else writes into one is set right, and one that is deleted comes back"
 intrude() { ok k patch clusterinventory "$1" --subresource=status --type=merge --field-manager=stranger -p "{\"status\":$2}"; }
 intrude c-m-gpu02 '{"gpus":99,"nodes":99}'

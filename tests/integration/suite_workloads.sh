@@ -134,6 +134,20 @@ spec: {image: ours}
 YAML
 eventually condition_is application.cloudnative.elide.dev/taken Applied False/ChildConflict
 is "$(field deployment/taken '{.spec.template.spec.containers[0].image}')" theirs
+# Pods would have what stands in it in their environment.
+ok k create configmap lent --from-literal=theirs=1
+ok k apply -f - <<'YAML'
+apiVersion: cloudnative.elide.dev/v1
+kind: Application
+metadata: {name: lent, namespace: default}
+spec: {image: ours, config: {ours: "1"}}
+YAML
+eventually condition_is application.cloudnative.elide.dev/lent Applied False/ChildConflict
+ok rejected k get deployment lent
+ok k delete configmap lent
+eventually field_is deployment/lent '{.spec.template.spec.containers[0].image}' ours
+is "$(field configmap/lent '{.data.ours}')" 1
+ok k delete application.cloudnative.elide.dev lent
 
 row "the Application of the seed is a Deployment and a ConfigMap"
 app=application.cloudnative.elide.dev/my-app

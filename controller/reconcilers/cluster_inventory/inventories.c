@@ -264,7 +264,8 @@ static bool look_at(struct inventories *i, struct str id)
     if (!inventory_store_synced(i->store) || !clusters_is_listed(i->options.clusters))
         return false; /* both wake all clusters when they are */
     if (!is_counted(cluster)) {
-        if (!inventory_store_has(i->store, id))
+        /* That of Rancher's own cluster, where workloads run, is its administrators'. */
+        if ((cluster && cluster->internal) || !inventory_store_has(i->store, id))
             return false;
         inventory_store_remove(i->store, id);
         return true;

@@ -40,7 +40,7 @@ static void a_body_names_the_owner(void **state)
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
         struct kube_child child = { bodies[i].resource, str_of(bodies[i].namespace_), STR("c"),
-                                    str_of(bodies[i].object), false };
+                                    str_of(bodies[i].object), false, false };
         struct str body = STR("");
         struct error err = { .code = ERROR_NONE };
         int got = kube_child_body(arena, &owner, STR("x.io/w"), &child, &body, &err);

@@ -94,7 +94,7 @@ static void apply(struct fixture *f, const char *names, const struct kube_resour
 
     while (rest.len && str_split(&rest, ' ', &name))
         kube_children_push(
-            &desired, (struct kube_child){ resource, STR(""), name, STR("{\"data\":{}}"), false });
+            &desired, (struct kube_child){ .resource = resource, .name = name, .object = STR("{\"data\":{}}") });
     f->done = false;
     children_apply(f->children, &owner, &desired, on_done, f);
 }
@@ -163,10 +163,10 @@ static void of_a_partial_child_only_its_fields_are_applied(void **state)
     scripted_api_say(f.api, "PATCH", "/configmaps/theirs", 200,
                      "{" META("theirs", "11", "u-2") ",\"data\":{}}");
     desired = kube_children_new(f.arena, 2);
-    kube_children_push(&desired, (struct kube_child){ &kinds[0], STR(""), STR("theirs"),
-                                                      STR("{\"data\":{\"a\":\"b\"}}"), true });
-    kube_children_push(&desired, (struct kube_child){ &kinds[0], STR(""), STR("gone"),
-                                                      STR("{\"data\":{}}"), true });
+    kube_children_push(&desired, (struct kube_child){ .resource = &kinds[0], .name = STR("theirs"),
+                                                      .object = STR("{\"data\":{\"a\":\"b\"}}"), .partial = true });
+    kube_children_push(&desired, (struct kube_child){ .resource = &kinds[0], .name = STR("gone"),
+                                                      .object = STR("{\"data\":{}}"), .partial = true });
     f.done = false;
     children_apply(f.children, &owner, &desired, on_done, &f);
     loopback_run_until(f.loop, &f.done);
@@ -178,6 +178,48 @@ static void of_a_partial_child_only_its_fields_are_applied(void **state)
                     str_find(sent, STR("x.io/w"), 0) < 0,
                 sent.at);
     rows_expect("with the fields", str_find(sent, STR("\"a\":\"b\""), 0) >= 0, sent.at);
+    tear_down(&f);
+}
+
+static void apply_behind(struct fixture *f, const char *needed)
+{
+    struct kube_children desired = kube_children_new(f->arena, 2);
+
+    kube_children_push(&desired, (struct kube_child){ .resource = &kinds[0], .name = str_of(needed),
+                                                      .object = STR("{\"data\":{}}"), .needed = true });
+    kube_children_push(&desired, (struct kube_child){ .resource = &kinds[0], .name = STR("user"), .object = STR("{\"data\":{}}") });
+    f->done = false;
+    children_apply(f->children, &owner, &desired, on_done, f);
+    loopback_run_until(f->loop, &f->done);
+}
+
+static void what_needs_another_one_waits_for_it(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("{" META("theirs", "3", "u-2") "}"), 0);
+    scripted_api_say(f.api, "GET", "/configmaps/foreign", 200, "{\"metadata\":{\"name\":\"foreign\"}}");
+    scripted_api_say(f.api, "GET", "/configmaps/invalid", 404, STATUS("NotFound", "404"));
+    scripted_api_say(f.api, "PATCH", "/configmaps/invalid", 422, STATUS("Invalid", "422"));
+    scripted_api_say(f.api, "GET", "/configmaps/well", 404, STATUS("NotFound", "404"));
+    scripted_api_say(f.api, "PATCH", "/configmaps/well", 201, "{" META("well", "11", "u-1") ",\"data\":{}}");
+    scripted_api_say(f.api, "GET", "/configmaps/user", 404, STATUS("NotFound", "404"));
+    scripted_api_say(f.api, "PATCH", "/configmaps/user", 201, "{" META("user", "12", "u-1") ",\"data\":{}}");
+
+    apply_behind(&f, "theirs");
+    expect(&f, "known to be another owner's", 0, "theirs", CHILD_NOT_OURS);
+    expect(&f, "so this one is left alone", 1, "user", CHILD_HELD_BACK);
+    apply_behind(&f, "foreign");
+    expect(&f, "found to be somebody's", 0, "foreign", CHILD_NOT_OURS);
+    expect(&f, "so this one is left alone, too", 1, "user", CHILD_HELD_BACK);
+    apply_behind(&f, "invalid");
+    expect(&f, "rejected", 0, "invalid", CHILD_FAILED);
+    expect(&f, "nor is it made without it", 1, "user", CHILD_HELD_BACK);
+    rows_expect_int("nothing was sent for it", scripted_api_count(f.api, "PATCH", "/configmaps/user"), 0);
+    apply_behind(&f, "well");
+    expect(&f, "applied", 0, "well", CHILD_APPLIED);
+    expect(&f, "and then this one", 1, "user", CHILD_APPLIED);
     tear_down(&f);
 }
 
@@ -234,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_new_child_is_looked_for_and_applied_and_then_left_alone),
         cmocka_unit_test(what_is_not_ours_or_cannot_be_has_an_outcome_of_its_own),
         cmocka_unit_test(of_a_partial_child_only_its_fields_are_applied),
+        cmocka_unit_test(what_needs_another_one_waits_for_it),
         cmocka_unit_test(a_missing_kind_costs_no_request),
         cmocka_unit_test(only_our_own_are_pruned),
         cmocka_unit_test(no_more_requests_than_allowed_are_under_way),

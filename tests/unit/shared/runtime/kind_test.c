@@ -31,8 +31,8 @@ static void render(const struct kube_kind *kind, struct arena *arena,
                                                  .severity = SEVERITY_DENY });
     kube_children_push(
         children, (struct kube_child){
-                      kinds[0], STR(""), STR("a"),
-                      str_fmt(arena, "{\"data\":{\"word\":\"%.*s\"}}", STR_ARG(word)), false });
+                      .resource = kinds[0], .name = STR("a"),
+                      .object = str_fmt(arena, "{\"data\":{\"word\":\"%.*s\"}}", STR_ARG(word)) });
 }
 
 /* Whether the children fare well. */

@@ -32,6 +32,14 @@ static const struct {
     { "a latency that no number of replicas keeps", "\"sla\":{\"maxLatency\":\"100ms\",\"minThroughput\":10,\"serviceRate\":4}", "", "", 3,
       "LatencyUnreachable" },
     { "the budget limits them", SLA ",\"tensorParallelSize\":2,\"gpuBudget\":8", "", "", 4, "LimitedByGPUBudget" },
+    { "what not even the most replicas keep", "\"sla\":{\"minThroughput\":1000000,\"serviceRate\":1}", "", "", 10000, "TooManyReplicas" },
+    { "nor in time", "\"sla\":{\"maxLatency\":\"1s\",\"minThroughput\":10000,\"serviceRate\":1}", "", "", 10000, "TooManyReplicas" },
+    { "with autoscaling, the fewest that the autoscaler may choose",
+      "\"replicas\":4,\"autoscaling\":{\"enabled\":true,\"minReplicas\":5,\"maxReplicas\":10}", "", "", 5, "SpecReplicas" },
+    { "not fewer than those, whatever the sla needs", SLA ",\"autoscaling\":{\"enabled\":true,\"minReplicas\":7,\"maxReplicas\":10}", "", "", 7,
+      "Computed" },
+    { "which the budget limits", "\"gpuBudget\":2,\"autoscaling\":{\"enabled\":true,\"minReplicas\":5,\"maxReplicas\":10}", "", "", 2,
+      "LimitedByGPUBudget" },
     { "a profile of this hardware counts more",
       "\"gpuType\":\"H100\",\"tensorParallelSize\":2,\"sla\":{\"minThroughput\":10,\"serviceRate\":"
       "2,\"profiles\":[{\"gpuType\":\"A100\","
@@ -121,7 +129,9 @@ static const struct {
     { "pods that go count until they are gone", "\"replicas\":4,\"tensorParallelSize\":2,\"gpuBudget\":8", 1, 2, "2---22", 2, 2, 0, 0, 0 },
     { "pods that are about to be made count, too", "\"replicas\":2,\"tensorParallelSize\":8,\"gpuBudget\":16", 4, 4, "", 2, 4, 0, 0, 0 },
     { "without an sla an autoscaler may choose fewer than spec.replicas",
-      "\"replicas\":5,\"autoscaling\":{\"enabled\":true,\"minReplicas\":1,\"maxReplicas\":10}", 3, 1, "111", 10, 1, 1, 10, 0 },
+      "\"replicas\":5,\"autoscaling\":{\"enabled\":true,\"minReplicas\":1,\"maxReplicas\":10}", 3, 1, "111", 5, 1, 1, 10, 0 },
+    { "it begins with spec.replicas", "\"replicas\":2,\"gpuBudget\":16,\"autoscaling\":{\"enabled\":true,\"minReplicas\":1,\"maxReplicas\":8}", -1, 0,
+      "", 2, 1, 1, 8, 0 },
     { "with an autoscaler the budget is its most",
       "\"tensorParallelSize\":2,\"gpuBudget\":8,\"autoscaling\":{\"enabled\":true,\"minReplicas\":"
       "1,\"maxReplicas\":10}," SLA,
@@ -129,12 +139,12 @@ static const struct {
     { "an autoscaler that may make more pods with the GPUs of before is limited first",
       "\"tensorParallelSize\":4,\"gpuBudget\":16,\"autoscaling\":{\"enabled\":true,\"minReplicas\":"
       "1,\"maxReplicas\":8}",
-      2, 2, "22", 4, 2, 1, 4, 8 },
+      2, 2, "22", 1, 2, 1, 4, 8 },
     { "and then the GPUs change",
       "\"tensorParallelSize\":4,\"gpuBudget\":16,\"autoscaling\":{\"enabled\":true,\"minReplicas\":"
       "1,\"maxReplicas\":8}",
-      2, 2, "22", 4, 4, 1, 4, 4 },
-    { "and the sla its fewest", "\"autoscaling\":{\"enabled\":true,\"minReplicas\":1,\"maxReplicas\":10}," SLA, 3, 1, "111", 10, 1, 6, 10,
+      2, 2, "22", 1, 4, 1, 4, 4 },
+    { "and the sla its fewest", "\"autoscaling\":{\"enabled\":true,\"minReplicas\":1,\"maxReplicas\":10}," SLA, 3, 1, "111", 6, 1, 6, 10,
       0 },
 };
 

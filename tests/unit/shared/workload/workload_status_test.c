@@ -53,6 +53,8 @@ static const struct {
       "Terminating", "False", "Terminating", "it is being deleted" },
     { "a Job runs", "", false, &valid, &valid, WORKLOAD_JOBS, true, OBJECT_CURRENT, "", "", "{\"active\":1,\"ready\":1}", "",
       "Running", "True", "ReconciliationSucceeded", "" },
+    { "a Job's pod cannot start", "", false, &valid, &valid, WORKLOAD_JOBS, true, OBJECT_CURRENT, "", "", "{\"active\":1,\"ready\":0}",
+      "ImagePullBackOff", "Creating", "False", "PodsNotReady", "Pod p: ImagePullBackOff" },
     { "a Job is complete", "Running", false, &valid, &valid, WORKLOAD_JOBS, true, OBJECT_CURRENT, "", "",
       "{\"completionTime\":\"2026-01-01T00:00:00Z\"}", "", "Succeeded", "True", "ReconciliationSucceeded", "" },
     { "a Job has failed", "Running", false, &valid, &valid, WORKLOAD_JOBS, true, OBJECT_FAILED, "BackoffLimitExceeded", "",
@@ -109,6 +111,30 @@ static void a_phase_follows_from_the_children(void **state)
     }
 }
 
+/* The spec wants a Deployment and is not valid; what runs is the StatefulSet of the last valid one. */
+static void what_runs_counts_while_the_spec_is_not_valid(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct seen_children children = seen_children_new(arena, 1);
+    struct kube_conditions conditions = kube_conditions_new(arena, 2);
+    struct workload workload = { .name = STR("a"), .app = STR("x"), .label_value = STR("a"), .controller = WORKLOAD_DEPLOYMENTS };
+    struct strbuf out = strbuf_new(arena, 256);
+    struct json_writer w = json_writer(&out);
+    struct kind_observation seen = { .object = test_json(arena, STR("{\"status\":{\"phase\":\"Running\"}}")),
+                                     .children = &children, .accepted = &invalid, .applied = &valid };
+    struct workload_status status;
+
+    (void)state;
+    seen_children_push(&children, (struct seen_child){ &workload_child_resources[WORKLOAD_STATEFUL_SETS], STR("a"),
+                                                       { .state = OBJECT_CURRENT, .status = test_json(arena, STR(READY)) } });
+    json_open_object(&w);
+    status = workload_summarize(arena, &seen, &workload, &phases, &w, &conditions);
+    json_close_object(&w);
+    rows_expect_int("it runs", status.phase, WORKLOAD_RUNNING);
+    rows_expect_int("its pods", status.replicas, 2);
+    rows_expect_int("and those that are ready", status.ready, 2);
+}
+
 static const struct {
     const char *name;
     bool valid;
@@ -133,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_phase_follows_from_the_children),
+        cmocka_unit_test(what_runs_counts_while_the_spec_is_not_valid),
         cmocka_unit_test(names_fit_all_objects),
     };
 
