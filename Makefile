@@ -93,7 +93,7 @@ tidy: ## clang-tidy of what differs from main, or of FILES="..." (all files: a q
 	@cmake --preset dev -Wno-dev > /dev/null
 	@sh tests/lint/tidy.sh $(FILES)
 
-bench: ## Print the figures of tests/bench/README.md, beside those of a webhook in Go (PARTS="webhook linear": some)
+bench: ## Print the figures of tests/bench/README.md, beside those of a webhook and a controller in Go (PARTS="webhook linear": some)
 	@sh cmake/deps.sh test
 	@cmake --preset bench -Wno-dev
 	@cmake --build --preset bench -j $(JOBS) --target $(PROGRAMS) bench-programs

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [webhook|linear|stacks|policies|controller|scale|watchers|observers|rotation|admission|outage]: print the figures (README.md says
-# what each is), all but outage, which takes minutes, if none is named. QUICK=1: on tiny inputs, to see that the programs
-# still work; the last four are left out then, because suites test what they run.
+# run.sh [webhook|linear|stacks|policies|controller|scale|workloads|watchers|observers|rotation|admission|outage]: print the
+# figures (README.md says what each is), all but outage, which takes minutes, if none is named. QUICK=1: on tiny inputs, to see that
+# the programs still work; the last four are left out then, because suites test what they run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=${HERD_BIN:-build/bench/bin}
@@ -26,6 +26,8 @@ bench_policies() {
 }
 
 bench_controller() { bash tests/bench/controller.sh "$bin" ${quick:+2 2}; }
+
+bench_workloads() { bash tests/bench/workloads.sh "$bin"; }
 
 bench_observers() { bash tests/bench/observers.sh "$bin"; }
 
@@ -51,12 +53,12 @@ bench_outage() {
   done
 }
 
-all=(webhook linear stacks policies controller scale watchers)
+all=(webhook linear stacks policies controller scale workloads watchers)
 [ "$quick" = 1 ] || all+=(observers rotation admission)
 [ $# -gt 0 ] || set -- "${all[@]}"
 for part in "$@"; do
   declare -F "bench_$part" >/dev/null || {
-    echo "usage: run.sh [webhook|linear|stacks|policies|controller|scale|watchers|observers|rotation|admission|outage]" >&2
+    echo "usage: run.sh [webhook|linear|stacks|policies|controller|scale|workloads|watchers|observers|rotation|admission|outage]" >&2
     exit 2
   }
   printf '\n=== %s ===\n' "$part"

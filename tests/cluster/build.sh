@@ -38,6 +38,7 @@ otelcol go.opentelemetry.io/collector/otelcol .
 health github.com/yuin/gopher-lua .
 cel k8s.io/kubernetes ./cel
 peer sigs.k8s.io/controller-runtime .
+peer-workloads sigs.k8s.io/controller-runtime ./workloads
 kubelet k8s.io/kubernetes k8s.io/kubernetes/cmd/kubelet $kubernetes_flags
 kube-proxy k8s.io/kubernetes k8s.io/kubernetes/cmd/kube-proxy $kubernetes_flags
 EOF
