@@ -5,6 +5,7 @@
 #include "kube/serving_certificate.h"
 #include "stack/model/status.h"
 #include "stack/plan/plan.h"
+#include "workload/workload_kind.h"
 
 /* From a cached reconcile to the API server's patience. */
 static const double reconcile_buckets[] = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
@@ -55,6 +56,25 @@ static void begin_stacks(struct metrics *metrics)
                     (struct str[]){ str_of(deployment_state_name(state)) }, 0);
 }
 
+/* The results of reconcilers/workload/listener.c. */
+static void begin_workloads(struct metrics *metrics, const struct workload_kind *kind)
+{
+    static const struct str reconciles[] = { STR_INIT("done"), STR_INIT("retry"),
+                                             STR_INIT("gone") };
+    static const struct str writes[] = { STR_INIT("written"), STR_INIT("failed") };
+    struct str name = kind->kind.resource.kind;
+
+    for (size_t i = 0; i < sizeof(reconciles) / sizeof(reconciles[0]); i++)
+        metrics_add(metrics, CONTROLLER_WORKLOAD_RECONCILES, (struct str[]){ name, reconciles[i] },
+                    0);
+    for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++)
+        metrics_add(metrics, CONTROLLER_WORKLOAD_STATUS_WRITES, (struct str[]){ name, writes[i] },
+                    0);
+    for (enum workload_phase phase = WORKLOAD_PENDING; phase < WORKLOAD_PHASES; phase++)
+        metrics_set(metrics, CONTROLLER_WORKLOADS,
+                    (struct str[]){ name, kind->phases.words[phase] }, 0);
+}
+
 struct metrics *controller_metrics_create(void)
 {
     struct metrics *metrics = metrics_create(controller_metrics, CONTROLLER_METRIC_COUNT);
@@ -62,6 +82,8 @@ struct metrics *controller_metrics_create(void)
     begin_actions(metrics);
     begin_certificates(metrics);
     begin_stacks(metrics);
+    for (int kind = 0; kind < WORKLOAD_KIND_COUNT; kind++)
+        begin_workloads(metrics, workload_kinds[kind]);
     metrics_set(metrics, CONTROLLER_BUILD_INFO, (struct str[]){ STR(HERD_VERSION) }, 1);
     return metrics;
 }

@@ -14,7 +14,7 @@ enum { LABEL_VALUE_MAX = 63, DIGEST_SHOWN = 10, MESSAGE_ERROR_MAX = 1024 };
 struct str kube_child_reason_name(enum child_reason reason)
 {
     static const struct str names[] = {
-#define CHILD_REASON(id, name, condition, sentence, remedy) STR_INIT(name),
+#define CHILD_REASON(id, name, condition, warning, sentence, remedy) STR_INIT(name),
 #include "kube/child_reasons.def"
 #undef CHILD_REASON
     };

@@ -11,7 +11,7 @@
 
 /* Reasons of the conditions Accepted and Applied, whose words are in child_reasons.def. */
 enum child_reason {
-#define CHILD_REASON(id, name, condition, sentence, remedy) CHILD_REASON_##id,
+#define CHILD_REASON(id, name, condition, warning, sentence, remedy) CHILD_REASON_##id,
 #include "kube/child_reasons.def"
 #undef CHILD_REASON
 };

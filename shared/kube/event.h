@@ -7,6 +7,7 @@
 #ifndef HERD_KUBE_EVENT_H
 #define HERD_KUBE_EVENT_H
 
+#include "base/list.h"
 #include "kube/meta.h"
 #include "kube/resource.h"
 
@@ -28,6 +29,7 @@ struct kube_event {
     struct str annotation_key, annotation; /* "" = it has none */
     enum kube_event_kind kind;
 };
+LIST_DEFINE(kube_events, struct kube_event)
 
 struct kube_event_log; /* remembers what was sent, to count repetitions; an object on the heap */
 

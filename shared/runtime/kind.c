@@ -24,13 +24,14 @@ struct reconcile {
     struct reconcile *older, *newer;
     struct arena *arena;
     struct str key;
-    struct json object, measured;
+    struct json object, measured, status; /* the status that is sent */
     struct kube_meta meta;
     int64_t now_ms; /* since 1970; one for all that is decided */
     struct children_count count;
     struct kube_conditions conditions; /* as they are stored, then as they should be */
     struct kube_call *writing;
     enum reconcile_result result;
+    bool gone; /* there is no such object any more */
 };
 
 static struct kube_owner owner_of(const struct reconcile *reconcile)
@@ -54,8 +55,21 @@ static void unlink_reconcile(struct reconcile *reconcile)
         reconcile->older->newer = reconcile->newer;
 }
 
+/* What could not begin yet is no reconcile. */
+static void tell_result(const struct reconcile *reconcile, enum reconcile_result result)
+{
+    const struct kind_options *options = &reconcile->of->options;
+
+    if (options->listener && result != RECONCILE_LATER)
+        options->listener->reconciled(options->context, options->kind,
+                                      result == RECONCILE_RETRY ? STR("retry")
+                                      : reconcile->gone         ? STR("gone")
+                                                                : STR("done"));
+}
+
 static void end(struct reconcile *reconcile, enum reconcile_result result, int64_t after_ms)
 {
+    tell_result(reconcile, result);
     unlink_reconcile(reconcile);
     kube_controller_done(reconcile->of->queue, reconcile->key, result, after_ms);
     arena_free(reconcile->arena);
@@ -63,19 +77,45 @@ static void end(struct reconcile *reconcile, enum reconcile_result result, int64
 
 /* --- status --- */
 
+static void tell_write(const struct reconcile *reconcile, struct str resource_version,
+                       const struct error *error)
+{
+    const struct kind_options *options = &reconcile->of->options;
+    const struct kind_write write = {
+        .arena = reconcile->arena,
+        .object = reconcile->object,
+        .status = reconcile->status,
+        .resource_version = resource_version,
+        .error = error,
+    };
+
+    if (options->listener)
+        options->listener->written(options->context, options->kind, &write);
+}
+
+/* "" = it does not say. */
+static struct str version_in(struct arena *arena, const struct kube_answer *answer)
+{
+    struct error ignored;
+    struct json object;
+
+    if (answer->error.code != ERROR_NONE ||
+        json_read(arena, str_dup(arena, answer->body), &json_limits_default, &object, &ignored) < 0)
+        return STR("");
+    return json_str(json_walk(object, "metadata", "resourceVersion", NULL));
+}
+
 static void on_written(void *context, const struct kube_answer *answer)
 {
     struct reconcile *reconcile = context;
     struct kind_reconciler *of = reconcile->of;
-    struct error ignored;
-    struct json object;
+    struct str version = version_in(reconcile->arena, answer);
 
     reconcile->writing = NULL;
+    tell_write(reconcile, version, &answer->error);
     if (answer->error.code == ERROR_NONE) {
-        if (json_read(reconcile->arena, str_dup(reconcile->arena, answer->body),
-                      &json_limits_default, &object, &ignored) == 0)
-            expectations_set(of->written, reconcile->key,
-                             json_str(json_walk(object, "metadata", "resourceVersion", NULL)),
+        if (version.len)
+            expectations_set(of->written, reconcile->key, version,
                              kube_cache_get(informer_cache(of->objects), reconcile->key), STR(""),
                              now(of));
         end(reconcile, reconcile->result, -1);
@@ -136,11 +176,11 @@ static void write_status(struct reconcile *reconcile)
     struct str status = status_of(reconcile);
     struct kube_request request;
     struct error ignored;
-    struct json json;
 
     /* Our own bytes: they read back. */
-    if (json_read(reconcile->arena, status, &json_limits_default, &json, &ignored) == 0 &&
-        json_equal(json, json_get(reconcile->object, STR("status")))) {
+    if (json_read(reconcile->arena, status, &json_limits_default, &reconcile->status, &ignored) ==
+            0 &&
+        json_equal(reconcile->status, json_get(reconcile->object, STR("status")))) {
         end(reconcile, reconcile->result, -1);
         return;
     }
@@ -255,6 +295,7 @@ static void begin(void *context, struct str key)
     int64_t put_off_ms = expectations_put_off(of->written, key, now(of));
     struct error ignored;
 
+    reconcile->gone = !object;
     if (!object)
         expectations_forget(of->written, key);
     if (!object || put_off_ms > 0 || !of->children || !children_synced(of->children)) {
@@ -290,6 +331,8 @@ static void on_object(void *context, struct kube_object *before, struct kube_obj
     struct str key = kube_object_key(after ? after : before);
     struct str version = after ? kube_object_resource_version(after) : STR("");
 
+    if (of->options.listener)
+        of->options.listener->changed(of->options.context, of->options.kind, before, after);
     if (expectations_observe(of->written, key, version) == OBSERVED_NEWS)
         kube_controller_add(of->queue, key);
 }

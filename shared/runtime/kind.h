@@ -18,7 +18,27 @@
 
 #include "io/log.h"
 #include "kube/kind.h"
+#include "runtime/cache.h"
 #include "runtime/client.h"
+
+/* A status that was sent; borrowed for the call. */
+struct kind_write {
+    struct arena *arena;         /* of the reconcile */
+    struct json object;          /* as it was: with the status before */
+    struct json status;          /* as it was sent */
+    struct str resource_version; /* of the object with it; "" = it was not taken */
+    const struct error *error;   /* code ERROR_NONE: it was taken */
+};
+
+/* Who counts, and tells people. */
+struct kind_listener {
+    /* An object came, changed or went: one of both may be NULL. */
+    void (*changed)(void *context, const struct kube_kind *kind, const struct kube_object *before,
+                    const struct kube_object *after);
+    /* A reconcile: "done", "retry", or "gone": the object is no more. */
+    void (*reconciled)(void *context, const struct kube_kind *kind, struct str result);
+    void (*written)(void *context, const struct kube_kind *kind, const struct kind_write *write);
+};
 
 /* All borrowed. */
 struct kind_options {
@@ -33,7 +53,8 @@ struct kind_options {
     uint64_t seed;
     /* NULL: nobody measures. kind_observation.measured of the object; in the arena. */
     struct json (*measured)(void *context, struct arena *arena, struct str key);
-    void *context;
+    const struct kind_listener *listener; /* NULL: nobody listens */
+    void *context;                        /* of both */
 };
 
 /* Follows objects and children from now on; reconciles once it is resumed. */

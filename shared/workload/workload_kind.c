@@ -15,8 +15,7 @@ const struct workload_kind *const workload_kinds[WORKLOAD_KIND_COUNT] = {
 #undef WORKLOAD_KIND
 };
 
-/* Its first member. */
-static const struct workload_kind *row_of(const struct kube_kind *kind)
+const struct workload_kind *workload_kind_of(const struct kube_kind *kind)
 {
     return (const struct workload_kind *)kind;
 }
@@ -46,7 +45,7 @@ void workload_kind_render(const struct kube_kind *kind, struct arena *arena,
 {
     struct workload workload = { 0 };
 
-    row_of(kind)->read(row_of(kind), arena, seen, &workload, problems);
+    workload_kind_of(kind)->read(workload_kind_of(kind), arena, seen, &workload, problems);
     workload_check_volumes(arena, &workload, seen, problems);
     workload_render(arena, &workload, seen, children);
 }
@@ -55,7 +54,7 @@ void workload_kind_summarize(const struct kube_kind *kind, struct arena *arena,
                              const struct kind_observation *seen, struct json_writer *w,
                              struct kube_conditions *conditions)
 {
-    const struct workload_kind *row = row_of(kind);
+    const struct workload_kind *row = workload_kind_of(kind);
     struct problems ignored = problems_new(arena);
     struct workload workload = { 0 };
     struct workload_status status;

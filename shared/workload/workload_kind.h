@@ -26,6 +26,9 @@ struct workload_kind {
                       struct kube_conditions *conditions);
 };
 
+/* The row that `kind` is the first member of. */
+const struct workload_kind *workload_kind_of(const struct kube_kind *kind);
+
 /* The kube_kind of a row: its resource (a KUBE_RESOURCE_INIT), what it is made into, the last of
  * which are claims of volumes, if there are any (claims_: 0 or 1), and pods, and the key of the
  * label that names the owner. */

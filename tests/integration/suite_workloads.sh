@@ -149,6 +149,16 @@ eventually field_is deployment/lent '{.spec.template.spec.containers[0].image}' 
 is "$(field configmap/lent '{.data.ours}')" 1
 ok k delete application.cloudnative.elide.dev lent
 
+row "an Event tells a conflict once and its end, another an object that is not valid, another each phase"
+eventually told taken Warning ChildConflict "0 of 1 objects applied; Deployment taken: an object of that name exists already"
+ok k delete deployment taken
+eventually told taken Normal Applied "1 of 1 objects applied"
+is "$(k get events --field-selector involvedObject.name=taken,involvedObject.kind=Application,type=Warning -o 'jsonpath={.items[*].count}')" 1
+eventually told my-abi Normal Running "All pods are ready, or the Job runs."
+eventually told my-abi Normal Updating ""
+eventually told my-abi Warning InvalidSpec "spec.autoscaling.minReplicas: Invalid value: 5"
+eventually told my-abi Normal Accepted "The object is valid."
+
 row "the Application of the seed is a Deployment and a ConfigMap"
 app=application.cloudnative.elide.dev/my-app
 ok k apply -f examples/workloads/application.yaml
@@ -170,6 +180,17 @@ ok k patch job "$(job)" --subresource=status --type=merge -p '{"status":{"succee
   "completionTime":"2026-01-01T00:00:01Z","conditions":[{"type":"SuccessCriteriaMet","status":"True"},{"type":"Complete","status":"True"}]}}'
 eventually field_is "$app" '{.status.phase}' Succeeded
 
+row "metrics count objects by phase, reconciles and status writes"
+metric() { curl -sS "http://127.0.0.1:$controller_metrics_port/metrics" | sed -n "s/^herd_controller_workload$1 //p"; }
+metric_is() { [ "$(metric "$1")" = "$2" ] || { metric "$1"; return 1; }; }
+metric_above() { [ "$(metric "$1")" -gt "$2" ] || { metric "$1"; return 1; }; }
+eventually metric_is 's{kind="Application",phase="Succeeded"}' 1
+eventually metric_is 's{kind="Application",phase="Pending"}' 1
+is "$(metric 's{kind="LLMModel",phase="Running"}')" 0
+eventually metric_above '_reconcile_total{kind="AbiInstance",result="done"}' 9
+eventually metric_above '_status_writes_total{kind="AbiInstance",result="written"}' 9
+is "$(metric '_reconcile_total{kind="AbiInstance",result="gone"}') $(metric '_status_writes_total{kind="AbiInstance",result="failed"}')" "0 0"
+
 row "nothing is written while nothing changes, not even by the next controller"
 versions() { k get abiinstances,deployments,services,configmaps -A -o 'jsonpath={.items[*].metadata.resourceVersion}'; }
 before=$(versions)
@@ -190,3 +211,5 @@ ok k -n abi delete abiinstance abi-production
 eventually gone deployment my-abi
 eventually gone service my-abi-metrics
 eventually gone -n abi statefulset abi-production
+eventually metric_above '_reconcile_total{kind="AbiInstance",result="gone"}' 2
+eventually metric_is 's{kind="AbiInstance",phase="Running"}' 0

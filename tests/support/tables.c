@@ -115,9 +115,12 @@ const struct table_entry table_entries[] = {
     { "controller/reasons.def", name, sentence, true },
 #include "controller/reasons.def"
 #undef CONTROLLER_REASON
-#define CHILD_REASON(id, name, condition, sentence, remedy) { "child_reasons.def", name, sentence, true },
+#define CHILD_REASON(id, name, condition, warning, sentence, remedy) { "child_reasons.def", name, sentence, true },
 #include "kube/child_reasons.def"
 #undef CHILD_REASON
+#define WORKLOAD_REASON(name, where, warning, sentence, remedy) { "workload_reasons.def", name, sentence, true },
+#include "workload/workload_reasons.def"
+#undef WORKLOAD_REASON
 #define RULE(id, name, area, severity, field, sentence, remedy)                                   \
     { "rules.def", name, sentence, true },
 #include "stack/model/rules.def"

@@ -412,12 +412,22 @@ static void put_child_reasons(struct strbuf *out)
 {
     strbuf_lit(out, "\n## Of kinds that are made into other objects\n\n"
                     "The conditions of an object that the controller makes into other objects, such as "
-                    "ConfigMaps or Deployments.\n\n"
-                    "| reason | condition | Event | what it means | what to do |\n|---|---|---|---|---|\n");
-#define CHILD_REASON(id, name, condition, sentence, remedy)                                        \
-    put_reason(out, name, "", condition, sentence, remedy);
+                    "ConfigMaps or Deployments; of [workloads](workloads.md), also its phase, and the type of "
+                    "the Event.\n\n"
+                    "| reason | where | Event | what it means | what to do |\n|---|---|---|---|---|\n");
+#define CHILD_REASON(id, name, condition, warning, sentence, remedy)                                        \
+    put_reason(out, name, (warning) ? "Warning" : "Normal", condition, sentence, remedy);
 #include "kube/child_reasons.def"
 #undef CHILD_REASON
+#define WORKLOAD_REASON(name, where, warning, sentence, remedy)                                    \
+    put_reason(out, name, (warning) ? "Warning" : "Normal", where, sentence, remedy);
+#include "workload/workload_reasons.def"
+#undef WORKLOAD_REASON
+#define SLA_REASON(id, name, active, limited, sentence)                                            \
+    put_reason(out, name, !(active) || (limited) ? "Warning" : "Normal",                           \
+               "ScalingActive, ScalingLimited", sentence ".", "");
+#include "workload/sla_reasons.def"
+#undef SLA_REASON
 }
 
 static void put_errors(struct strbuf *out)
@@ -446,7 +456,8 @@ static struct str reasons_page(struct arena *arena)
                      "Look up here what a reason in `status.deployments[].reason`, in a condition or in an Event means, and what "
                      "to\ndo about it. [troubleshooting.md](troubleshooting.md) starts from symptoms instead.\n\n"
                      "`tests/unit/tables_test.c` generates this page from `shared/stack/model/reasons.def`, "
-                     "`controller/reasons.def`,\n`shared/kube/child_reasons.def` and `shared/base/errors.def`.\n\n"
+                     "`controller/reasons.def`,\n`shared/kube/child_reasons.def`, `shared/workload/workload_reasons.def`, "
+                     "`shared/workload/sla_reasons.def` and `shared/base/errors.def`.\n\n"
                      "## Of Stacks\n\n"
                      "Where a reason appears: *release* is `status.deployments[].reason`, and the "
                      "conditions Ready and Reconciling when that release is the worst one; *Stack* is "

@@ -6,8 +6,6 @@
 #include "kube/event.h"
 #include "stack/plan/plan.h"
 
-LIST_DEFINE(kube_events, struct kube_event)
-
 /* `before` as it was stored, `after` as `plan` made it; both borrowed, as is what they borrow.
  *
  * First the releases: changes that read the same are one Event, which names charts and clusters,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* part.c: the rows of the workload kinds: runtime/kind.h with what shared/workload decides. */
 #include "controller/parts.h"
+#include "controller/reconcilers/workload/listener.h"
 #include "controller/reconcilers/workload/measurements.h"
-#include "runtime/kind.h"
 #include "workload/workload_kind.h"
 
 /* --- the load of model servers --- */
@@ -71,6 +71,7 @@ static void *start(struct controller *controller, enum workload_kind_id which, u
         .namespace_ = controller->options->namespace_,
         .optional = !controller->options->kinds_named,
         .measured = controller->measurements && workload_kinds[which]->measured ? measured : NULL,
+        .listener = &workload_listener,
         .context = controller,
         .seed = seed,
     });

@@ -50,7 +50,40 @@ static const struct kube_kind widgets = {
     .resource = KUBE_RESOURCE_INIT("x.io", "v1", "widgets", "Widget", true), .children = kinds, .child_count = 1,
     .label = "x.io/w", .field_manager = "tester", .render = render, .summarize = summarize };
 
+/* What the listener heard, as words. */
+struct heard {
+    struct strbuf text;
+    uint32_t reconciles;
+    bool twice; /* so many of them */
+};
+
+static void on_changed(void *context, const struct kube_kind *kind, const struct kube_object *before, const struct kube_object *after)
+{
+    (void)kind;
+    strbuf_put(&((struct heard *)context)->text, !before ? STR("came ") : !after ? STR("went ") : STR("changed "));
+}
+
+static void on_reconciled(void *context, const struct kube_kind *kind, struct str result)
+{
+    struct heard *heard = context;
+
+    (void)kind;
+    strbuf_fmt(&heard->text, "%.*s ", STR_ARG(result));
+    heard->twice = ++heard->reconciles == 2;
+}
+
+static void on_written(void *context, const struct kube_kind *kind, const struct kind_write *write)
+{
+    strbuf_fmt(&((struct heard *)context)->text, "%.*s:%.*s->%.*s@%.*s:%d ", STR_ARG(kind->resource.kind),
+               STR_ARG(json_str(json_walk(write->object, "status", "phase", NULL))),
+               STR_ARG(json_str(json_get(write->status, STR("phase")))), STR_ARG(write->resource_version),
+               write->error->code != ERROR_NONE);
+}
+
+static const struct kind_listener listener = { on_changed, on_reconciled, on_written };
+
 struct fixture {
+    struct heard heard;
     struct arena *arena;
     struct loop *loop;
     struct log *log;
@@ -63,6 +96,7 @@ static void set_up(struct fixture *f, const char *widget)
 {
     *f = (struct fixture){ .arena = arena_create(0), .loop = loop_create(), .api = scripted_api_create(),
                            .log = log_create(2, LOG_ERROR, LOG_TEXT, system_clock(), "test") };
+    f->heard.text = strbuf_new(f->arena, 64);
     scripted_api_say(f->api, "GET", "/widgets?", 200, widget);
     scripted_api_say(f->api, "GET", "/configmaps?", 200, LIST("ConfigMap", ""));
     scripted_api_say(f->api, "GET", "/configmaps/a", 404, "{\"kind\":\"Status\",\"reason\":\"NotFound\",\"code\":404}");
@@ -70,7 +104,7 @@ static void set_up(struct fixture *f, const char *widget)
     scripted_api_say_watch(f->api, "", false);
     f->client = scripted_api_client(f->api, (struct kube_client_options){ .loop = f->loop });
     f->reconciler = kind_reconciler_create(&(struct kind_options){
-        .kind = &widgets, .loop = f->loop, .client = f->client, .log = f->log });
+        .kind = &widgets, .loop = f->loop, .client = f->client, .log = f->log, .listener = &listener, .context = &f->heard });
     kind_reconciler_pause(f->reconciler, false);
 }
 
@@ -154,6 +188,21 @@ static void a_failure_is_told_and_tried_again(void **state)
     tear_down(&f);
 }
 
+static void the_listener_hears_of_objects_reconciles_and_writes(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("Widget", WIDGET("1", "good", ",\"status\":{\"phase\":\"Old\"}")));
+    scripted_api_say(f.api, "PATCH", "/configmaps/a", 500, "{\"kind\":\"Status\",\"reason\":\"InternalError\",\"code\":500}");
+    scripted_api_say(f.api, "PATCH", "/configmaps/a", 201, CHILD);
+    scripted_api_say(f.api, "PATCH", "/widgets/a/status", 500, "{\"kind\":\"Status\",\"reason\":\"InternalError\",\"code\":500}");
+    loopback_run_until(f.loop, &f.heard.twice);
+    rows_expect_str("a child that failed, then a status that was not taken", strbuf_str(&f.heard.text),
+                    STR("came Widget:Old->Pending@5:0 retry Widget:Old->Pending@:1 retry "));
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +210,7 @@ int main(void)
         cmocka_unit_test(an_invalid_object_keeps_the_children_that_it_has),
         cmocka_unit_test(of_an_object_that_is_being_deleted_only_the_status_is_written),
         cmocka_unit_test(a_failure_is_told_and_tried_again),
+        cmocka_unit_test(the_listener_hears_of_objects_reconciles_and_writes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include "support/rows.h"
 #include "support/stack_builder.h"
 
-#include "workload/workload_status.h"
+#include "workload/workload_events.h"
 
 static const struct workload_phases phases = { { STR_INIT("Pending"), STR_INIT("Creating"), STR_INIT("Running"),
     STR_INIT("Updating"), STR_INIT("Succeeded"), STR_INIT("Failed"), STR_INIT("Terminating") } };
@@ -103,6 +103,7 @@ static void a_phase_follows_from_the_children(void **state)
         workload_summarize(arena, &seen, &workload, &phases, &w, &conditions);
         json_close_object(&w);
         ready = kube_condition_find(&conditions, STR("Ready"));
+        rows_expect(rows[i].row, workload_reason_find(ready->reason) != NULL, "a table of reasons has its reason");
         rows_expect_str(rows[i].row, json_str(json_get(test_json(arena, strbuf_str(&out)), STR("phase"))), str_of(rows[i].phase));
         rows_expect_str(rows[i].row, str_of(condition_status_name(ready->status)), str_of(rows[i].ready));
         rows_expect_str(rows[i].row, ready->reason, str_of(rows[i].reason));
