@@ -47,6 +47,7 @@ void workload_kind_render(const struct kube_kind *kind, struct arena *arena,
     struct workload workload = { 0 };
 
     row_of(kind)->read(row_of(kind), arena, seen, &workload, problems);
+    workload_check_repeated(arena, &workload, problems);
     workload_check_volumes(arena, &workload, seen, problems);
     workload_render(arena, &workload, seen, children);
 }
