@@ -116,6 +116,27 @@ const char *kube_not_annotation_key(struct str text)
                                                        : kube_not_label_key(text);
 }
 
+const char *kube_not_data_key(struct str text)
+{
+    if (text.len == 0)
+        return "must not be empty";
+    if (text.len > SUBDOMAIN_MAX)
+        return "must be no more than 253 characters";
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_alnum(text.at[i]) && text.at[i] != '-' && text.at[i] != '_' && text.at[i] != '.')
+            return "must consist of letters, digits, '-', '_' or '.'";
+    if (str_eq(text, STR(".")) || str_starts(text, STR("..")))
+        return "must not be '.' or begin with '..'";
+    return NULL;
+}
+
+const char *kube_not_env_name(struct str text)
+{
+    if (text.len && text.at[0] >= '0' && text.at[0] <= '9')
+        return "must not begin with a digit";
+    return kube_not_data_key(text);
+}
+
 /* k8s.io/apimachinery/pkg/api/validation/generic.go: the API server puts one letter in place of the
  * last two characters, if the last is a '-'. */
 const char *kube_not_generate_name(struct str text)

@@ -121,11 +121,46 @@ static void read_pods(struct workload *workload, const struct abi_spec *spec)
 
 /* --- what its tables cannot say --- */
 
+static void deny_repeated(struct arena *arena, struct str field, struct str value,
+                          const char *remedy, struct problems *problems)
+{
+    workload_deny(problems, str_z(arena, field),
+                  str_fmt(arena, "Duplicate value: %.*s", STR_ARG(value)), remedy);
+}
+
+/* Of those that its features leave. */
+static void check_ports(struct arena *arena, const struct workload_ports *ports,
+                        struct problems *problems)
+{
+    for (uint32_t i = 1; i < ports->count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (ports->items[i].number == ports->items[k].number) {
+                deny_repeated(
+                    arena,
+                    str_fmt(arena, "spec.networking.%.*sPort", STR_ARG(ports->items[i].name)),
+                    str_fmt(arena, "%lld: %.*sPort is the same", (long long)ports->items[i].number,
+                            STR_ARG(ports->items[k].name)),
+                    "give each port a number of its own", problems);
+                break;
+            }
+}
+
+static void check_pull_secrets(struct arena *arena, const struct str_list *names,
+                               struct problems *problems)
+{
+    for (uint32_t i = 1; i < names->count; i++)
+        if (str_list_has(&(struct str_list){ .items = names->items, .count = i }, names->items[i]))
+            deny_repeated(arena, str_fmt(arena, "spec.image.pullSecrets[%u]", i),
+                          str_fmt(arena, "\"%.*s\"", STR_ARG(names->items[i])),
+                          "remove one of the two", problems);
+}
+
 static void validate(struct arena *arena, const struct abi_spec *spec, struct problems *problems)
 {
     const struct abi_disruption_budget *budget = &spec->high_availability.budget;
 
     workload_check_autoscaling(arena, &spec->autoscaling, problems);
+    check_pull_secrets(arena, &spec->image.pull_secrets, problems);
     if (budget->min_available.len && budget->max_unavailable.len)
         workload_deny(problems, "spec.highAvailability.podDisruptionBudget",
                       STR("Invalid value: minAvailable and maxUnavailable exclude each other"),
@@ -154,6 +189,7 @@ static void read(const struct workload_kind *kind, struct arena *arena,
     read_pods(&workload, &spec);
     read_env(&workload, &spec);
     read_ports(arena, &workload, &spec);
+    check_ports(arena, &workload.ports, problems);
     read_availability(&workload, &spec);
     *ret_workload = workload;
 }

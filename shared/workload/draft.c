@@ -178,7 +178,7 @@ static void put_mounts(struct draft *d, const struct workload *workload)
     if (workload->volume_size.len)
         put_mount(d, "data", workload->mount_path);
     if (workload->shared_memory)
-        put_mount(d, "shared-memory", STR("/dev/shm"));
+        put_mount(d, "shared-memory", STR(WORKLOAD_SHARED_MEMORY));
     json_close_array(&d->w);
 }
 

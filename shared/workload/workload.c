@@ -31,13 +31,12 @@ const struct kube_resource workload_child_resources[WORKLOAD_RESOURCES] = {
 /* A whole number as one, else text: an IntOrString, or a quantity. */
 static void amount(struct draft *d, const char *name, struct str text)
 {
-    uint64_t ignored;
+    uint64_t number;
 
-    draft_key(d, name);
-    if (str_to_u64(text, &ignored))
-        json_put_raw(&d->w, text);
+    if (str_to_u64(text, &number))
+        draft_number(d, name, (int64_t)number);
     else
-        json_put_str(&d->w, text);
+        draft_field(d, name, text);
 }
 
 /* --- an object --- */
@@ -418,7 +417,8 @@ void workload_check_volumes(struct arena *arena, const struct workload *workload
                           "leave it enabled; or delete the object, and create it without storage");
             return;
         }
-        if (bytes_of(child->health.storage) > bytes_of(workload->volume_size)) {
+        if (bytes_of(workload->volume_size) > 0 &&
+            bytes_of(child->health.storage) > bytes_of(workload->volume_size)) {
             workload_deny(problems, "spec.storage.size",
                           str_fmt(arena,
                                   "Invalid value: \"%.*s\": the volume %.*s has %.*s, and volumes "

@@ -13,6 +13,9 @@
 /* Pods have the name of their controller in labels, behind it ten characters for the revision. */
 #define WORKLOAD_NAME_MAX 52
 
+/* Where memory is that the processes of a container share. */
+#define WORKLOAD_SHARED_MEMORY "/dev/shm"
+
 /* The kinds of objects that it can be rendered to; each kind of workload names those that it uses
  * (workload_child_resources). PODS are followed only, and CLAIMS of volumes made to grow. */
 enum workload_resource {
@@ -94,6 +97,10 @@ void workload_deny(struct problems *problems, const char *field, struct str mess
 /* Adds what is wrong with a size that is less than the volumes have. */
 void workload_check_volumes(struct arena *arena, const struct workload *workload,
                             const struct kind_observation *seen, struct problems *problems);
+
+/* Adds what is in one list of its pods twice, where Kubernetes takes it once. */
+void workload_check_repeated(struct arena *arena, const struct workload *workload,
+                             struct problems *problems);
 
 /* Adds what is wrong with a name that all objects of a workload are to have. */
 void workload_check_name(struct arena *arena, struct str name, struct problems *problems);

@@ -46,6 +46,7 @@ void workload_kind_render(const struct kube_kind *kind, struct arena *arena,
     struct workload workload = { 0 };
 
     workload_kind_of(kind)->read(workload_kind_of(kind), arena, seen, &workload, problems);
+    workload_check_repeated(arena, &workload, problems);
     workload_check_volumes(arena, &workload, seen, problems);
     workload_render(arena, &workload, seen, children);
 }

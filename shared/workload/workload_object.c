@@ -61,6 +61,7 @@ const struct workload_object *workload_object_read(struct arena *arena,
     read->kind = kind;
     kube_meta_read(object, &read->meta);
     kind->read(kind, arena, &seen, &read->workload, &found);
+    workload_check_repeated(arena, &read->workload, &found);
     name_rules(&found);
     add_read(arena, &read->meta, &found, problems);
     object_decode(arena, object, &kind->kind.resource, kind->spec, spec, &ignored);

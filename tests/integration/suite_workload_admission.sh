@@ -68,6 +68,27 @@ says 'metadata.name: Invalid value: "1st": Services and pods are named after it'
 grep -qE "INFO  review rejected user=[^ ]+ kind=AbiInstance namespace=default name=wrong operation=CREATE dry_run=false route=mutate rules=workload.invalid,workload.image,workload.resources faults=3$" \
   "$state/webhook.log" || wrong "the log does not say who, what and by which rules" "$(tail -n 3 "$state/webhook.log")"
 
+row "what the API server would reject in the objects that it is made into is denied, with the field"
+# denied FIELD OBJECT
+denied() {
+  rejected dry_run "$2"
+  says "$1"
+}
+mdep() { printf '%s\n' 'apiVersion: herd.suse.com/v1' 'kind: ModelDeployment' "metadata: {name: $1, namespace: default}" "spec: {model: m, $2}"; }
+denied 'spec.networking.metricsPort: Duplicate value: 9090: grpcPort is the same; give each port' "$(abi ports "$good, networking: {metricsPort: 9090}")"
+denied 'spec.config[a b]: Invalid value: "a b": must consist of letters, digits, ' "$(app key 'image: "r.io/a:1", config: {a b: c}')"
+denied 'spec.storage.size: Invalid value: "-5Gi": must be a quantity above 0; write a quantity such as 500Mi' "$(abi size "$good, storage: {enabled: true, size: -5Gi}")"
+denied 'spec.storage.mountPath: Invalid value: "data"' "$(mdep path 'storage: {enabled: true, mountPath: data}')"
+denied 'spec.image.pullSecrets[0]: Invalid value: "A"' "$(abi secret 'image: {pullSecrets: [A]}')"
+denied 'spec.secrets.apiKeys[0].name: Invalid value: "1A": must not begin with a digit' "$(mdep key 'secrets: {apiKeys: [{name: 1A, secretName: s, key: k}]}')"
+denied 'spec.highAvailability.podDisruptionBudget.minAvailable: Invalid value: "150%"' \
+  "$(abi budget "$good, highAvailability: {podDisruptionBudget: {minAvailable: 150%}}")"
+denied 'spec.gpuType: Invalid value: "NVIDIA H100"' "$(mdep gpu 'gpuType: NVIDIA H100')"
+denied 'spec.sla.percentile: Invalid value: 0: must be 1 to 100' "$(mdep sla 'sla: {percentile: 0}')"
+denied 'spec.resources.limits.mem: Invalid value: "mem": must be a standard resource' "$(abi resource "$good, resources: {limits: {mem: 1Gi}}")"
+ok dry_run "$(app digit 'image: "r.io/a:1", config: {2nd: c}')"
+says 'Warning: spec.config[2nd]: Invalid value: "2nd": must not begin with a digit'
+
 row "an image without a version is warned about"
 ok create "$(app latest 'image: registry.example.com/app')"
 says 'Warning: spec.image: Invalid value: "registry.example.com/app": without a tag it is latest, which names another image from time to time; name a version or a digest'

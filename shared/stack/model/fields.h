@@ -53,6 +53,16 @@ struct field_words {
     uint32_t count;
 };
 
+/* What a text has to be, as a row of forms.def. */
+struct field_form {
+    const char *(*wrong)(struct str text); /* NULL = nothing; else why it is not, as a sentence */
+    struct str remedy;
+};
+
+#define FORM(name, wrong, remedy) extern const struct field_form form_of_##name;
+#include "stack/model/forms.def"
+#undef FORM
+
 struct field_table;
 
 struct field {
@@ -62,6 +72,7 @@ struct field {
     uint16_t offset;                 /* in the struct */
     const struct field_table *of;    /* of STRUCT and STRUCTS */
     const struct field_words *words; /* of WORD */
+    const struct field_form *form;   /* of texts, elements of STRINGS, keys of LABELS; NULL = any */
     struct str default_;             /* "" = none */
     int64_t min, max;
     const char *help;

@@ -61,6 +61,16 @@ static bool is_kind(struct findings *found, const struct field *field, struct js
     return false;
 }
 
+static void check_form(struct findings *found, const struct field *field, struct str text,
+                       const struct path *at)
+{
+    const char *wrong = field->form ? field->form->wrong(text) : NULL;
+
+    if (wrong)
+        finding_add(found, RULE_WORKLOAD_FORM, CAUSE_VALUE_INVALID, at, field->form->remedy,
+                    "\"%.*s\": %s", STR_ARG(finding_shown(found, text)), wrong);
+}
+
 static void decode_string(struct findings *found, const struct field *field, struct json value,
                           struct str *into, const struct path *at)
 {
@@ -76,8 +86,10 @@ static void decode_string(struct findings *found, const struct field *field, str
     else if (field->max && text.len > (size_t)field->max)
         finding_add(found, RULE_SHAPE_BOUNDS, CAUSE_TOO_LONG, at, STR("shorten it"),
                     "must have at most %" PRId64 " bytes, not %zu", field->max, text.len);
-    else
+    else {
         *into = text;
+        check_form(found, field, text, at);
+    }
 }
 
 static void decode_duration(struct findings *found, const struct field *field, struct json value,
@@ -165,12 +177,14 @@ static void decode_amount(struct findings *found, const struct field *field, str
         decode_string(found, field, value, into, at);
         return;
     }
-    if (json_int64(value, &number))
+    if (json_int64(value, &number)) {
         *into = json_raw(value);
-    else
+        check_form(found, field, *into, at);
+    } else {
         finding_add(found, RULE_SHAPE_TYPE, CAUSE_TYPE_INVALID, at,
                     STR("write it in quotes, or as a whole number"), "%.*s: must be a whole number",
                     STR_ARG(finding_shown(found, json_raw(value))));
+    }
 }
 
 static void decode_word(struct findings *found, const struct field *field, struct json value,
@@ -217,13 +231,15 @@ static uint32_t bounded_count(struct findings *found, const struct field *field,
     return count;
 }
 
-static struct str decode_element(struct findings *found, struct json value, const struct path *at)
+static struct str decode_element(struct findings *found, const struct field_form *form,
+                                 struct json value, const struct path *at)
 {
-    static const struct field element = { .json = STR_INIT(""),
-                                          .kind = FIELD_STRING,
-                                          .min = 1,
-                                          .max = FIELD_ELEMENT_BYTES_MAX,
-                                          .flags = FIELD_REQUIRED };
+    const struct field element = { .json = STR_INIT(""),
+                                   .kind = FIELD_STRING,
+                                   .form = form,
+                                   .min = 1,
+                                   .max = FIELD_ELEMENT_BYTES_MAX,
+                                   .flags = FIELD_REQUIRED };
     struct str text = STR("");
 
     decode_string(found, &element, value, &text, at);
@@ -243,7 +259,7 @@ static void decode_strings(struct findings *found, const struct field *field, st
     while (into->count < count && json_next(&it)) {
         struct path element_at = path_index(at, it.position);
 
-        str_list_push(into, decode_element(found, it.value, &element_at));
+        str_list_push(into, decode_element(found, field->form, it.value, &element_at));
     }
 }
 
@@ -262,7 +278,8 @@ static void decode_labels(struct findings *found, const struct field *field, str
     while (json_next(&it)) {
         struct path label_at = path_key(at, it.key);
 
-        is_kind(found, &label, it.value, JSON_STRING, &label_at);
+        if (is_kind(found, &label, it.value, JSON_STRING, &label_at))
+            check_form(found, field, it.key, &label_at);
     }
 }
 

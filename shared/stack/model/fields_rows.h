@@ -45,9 +45,10 @@
 #undef WORD
 #undef WORDS_END
 
-#define NONE NULL, NULL
-#define FIELDS(table) &fields_of_##table, NULL
-#define WORDS_OF(words) NULL, &words_of_##words
+#define NONE NULL, NULL, NULL
+#define FIELDS(table) &fields_of_##table, NULL, NULL
+#define WORDS_OF(words) NULL, &words_of_##words, NULL
+#define FORM_OF(form) NULL, NULL, &form_of_##form
 #define REQUIRED FIELD_REQUIRED
 #define KEYED FIELD_KEYED
 #define UNPRUNED FIELD_UNPRUNED

@@ -33,7 +33,7 @@ const char *rule_fixed_why(enum rule_id id)
 {
     if (strcmp(rules[id].area, "policy") == 0)
         return "a StackPolicy that is not in order cannot be put to Stacks";
-    if (id == RULE_WORKLOAD_NAME || id == RULE_WORKLOAD_INVALID)
+    if (id == RULE_WORKLOAD_NAME || id == RULE_WORKLOAD_INVALID || id == RULE_WORKLOAD_FORM)
         return "herd-controller makes nothing of an object that has it";
     if (id == RULE_SHAPE_UNDECODABLE)
         return "nothing is known of what cannot be decoded";

@@ -11,9 +11,9 @@
 /* metav1.Condition, with the bounds that Kubernetes has for it. */
 extern const struct field_table fields_of_condition;
 
-#define NONE NULL, NULL
-#define FIELDS(table) &fields_of_##table, NULL
-#define WORDS_OF(words) NULL, &words_of_##words
+#define NONE NULL, NULL, NULL
+#define FIELDS(table) &fields_of_##table, NULL, NULL
+#define WORDS_OF(words) NULL, &words_of_##words, NULL
 #define ALWAYS FIELD_ALWAYS
 #define OPEN FIELD_OPEN
 

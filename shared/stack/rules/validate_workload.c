@@ -7,6 +7,7 @@
 #include "stack/rules/validate_workload.h"
 
 #include "kube/image.h"
+#include "kube/names.h"
 #include "stack/gpu/gpu_workload.h"
 #include "stack/rules/gpu_survey.h"
 #include "text/quantity.h"
@@ -65,27 +66,77 @@ static bool read_quantity(struct json value, struct quantity *ret_quantity)
     return quantity_parse(text, ret_quantity, &ignored) == 0 && ret_quantity->milli >= 0;
 }
 
+/* k8s.io/kubernetes/pkg/apis/core/validation: what a container may ask for. */
+static const char *not_resource(struct str name)
+{
+    static const struct str standard[] = { STR_INIT("cpu"), STR_INIT("memory"),
+                                           STR_INIT("ephemeral-storage") };
+
+    if (str_find_char(name, '/', 0) >= 0)
+        return kube_not_label_key(name);
+    for (size_t i = 0; i < sizeof(standard) / sizeof(standard[0]); i++)
+        if (str_eq(name, standard[i]))
+            return NULL;
+    return str_starts(name, STR("hugepages-")) ? NULL
+                                               : "must be a standard resource for containers";
+}
+
+/* Pods may use more of it than they request; not so of devices and huge pages. */
+static bool is_overcommitted(struct str resource)
+{
+    if (str_find_char(resource, '/', 0) >= 0)
+        return str_starts(resource, STR("kubernetes.io/"));
+    return !str_starts(resource, STR("hugepages-"));
+}
+
 static void validate_limit(const struct validating *v, const struct json_iter *request,
                            struct json limits, const struct path *at)
 {
+    const struct workload *workload = &v->object->workload;
     struct json limit = json_get(limits, request->key);
+    bool is_overcommit = is_overcommitted(request->key);
     struct quantity asked, most;
 
-    if (!read_quantity(request->value, &asked) || !read_quantity(limit, &most) ||
-        asked.milli <= most.milli)
+    if (!is_overcommit && json_is(limit, JSON_ABSENT) &&
+        !(workload->gpus && str_eq(request->key, workload->gpu_resource)))
+        finding_add(v->findings, RULE_WORKLOAD_RESOURCES, CAUSE_VALUE_INVALID, at,
+                    STR("write the same under limits"), "%.*s: has no limit",
+                    STR_ARG(finding_shown(v->findings, json_raw(request->value))));
+    if (gpu_of_resource(request->key) || !read_quantity(request->value, &asked) ||
+        !read_quantity(limit, &most) || asked.milli == most.milli ||
+        (is_overcommit && asked.milli < most.milli))
         return;
     finding_add(v->findings, RULE_WORKLOAD_RESOURCES, CAUSE_VALUE_INVALID, at, STR(""),
-                "%.*s: must be no more than the limit, %.*s",
+                "%.*s: must be %s the limit, %.*s",
                 STR_ARG(finding_shown(v->findings, json_raw(request->value))),
+                is_overcommit ? "no more than" : "equal to",
                 STR_ARG(finding_shown(v->findings, json_raw(limit))));
 }
 
-/* `limits`: of these requests; absent of limits themselves. */
-static void validate_list(const struct validating *v, struct json list, struct json limits,
+static void validate_amount(const struct validating *v, const struct json_iter *amount,
+                            const struct path *at)
+{
+    const char *wrong = not_resource(amount->key);
+    struct quantity ignored;
+
+    if (gpu_of_resource(amount->key))
+        return; /* gpu.quantity, gpu.requests-limits */
+    if (wrong)
+        finding_add(v->findings, RULE_WORKLOAD_RESOURCES, CAUSE_VALUE_INVALID, at,
+                    STR("write cpu, memory or ephemeral-storage, or the full name of what a "
+                        "device plugin offers"),
+                    "\"%.*s\": %s", STR_ARG(finding_shown(v->findings, amount->key)), wrong);
+    else if (!read_quantity(amount->value, &ignored))
+        finding_add(v->findings, RULE_WORKLOAD_RESOURCES, CAUSE_VALUE_INVALID, at, STR(""),
+                    "%.*s: must be a quantity, 0 or more",
+                    STR_ARG(finding_shown(v->findings, json_raw(amount->value))));
+}
+
+/* `limits`: of these requests; NULL of limits themselves. */
+static void validate_list(const struct validating *v, struct json list, const struct json *limits,
                           const struct path *up)
 {
     struct json_iter it = json_iter(list);
-    struct quantity ignored;
 
     if (!json_is(list, JSON_OBJECT)) {
         finding_add(v->findings, RULE_WORKLOAD_RESOURCES, CAUSE_TYPE_INVALID, up, STR(""),
@@ -95,20 +146,16 @@ static void validate_list(const struct validating *v, struct json list, struct j
     while (json_next(&it)) {
         struct path at = path_member(up, it.key);
 
-        if (gpu_of_resource(it.key))
-            continue; /* gpu.quantity, gpu.requests-limits */
-        if (!read_quantity(it.value, &ignored))
-            finding_add(v->findings, RULE_WORKLOAD_RESOURCES, CAUSE_VALUE_INVALID, &at, STR(""),
-                        "%.*s: must be a quantity, 0 or more",
-                        STR_ARG(finding_shown(v->findings, json_raw(it.value))));
-        else
-            validate_limit(v, &it, limits, &at);
+        validate_amount(v, &it, &at);
+        if (limits)
+            validate_limit(v, &it, *limits, &at);
     }
 }
 
 static void validate_resources(const struct validating *v)
 {
     struct json resources = v->object->workload.resources;
+    struct json limits = json_get(resources, STR("limits"));
     struct path at = workload_field(v->object->kind, "resources", v->spec);
     struct json_iter it = json_iter(resources);
 
@@ -117,13 +164,28 @@ static void validate_resources(const struct validating *v)
         bool is_requests = str_eq(it.key, STR("requests"));
 
         if (is_requests || str_eq(it.key, STR("limits")))
-            validate_list(v, it.value,
-                          is_requests ? json_get(resources, STR("limits"))
-                                      : (struct json){ NULL, 0 },
-                          &member);
+            validate_list(v, it.value, is_requests ? &limits : NULL, &member);
         else
             finding_add(v->findings, RULE_WORKLOAD_RESOURCES, CAUSE_VALUE_NOT_SUPPORTED, &member,
                         STR(""), "supported fields: \"requests\", \"limits\"");
+    }
+}
+
+/* --- settings --- */
+
+/* What no ConfigMap takes, its field's form denies (forms.def). */
+static void validate_config(const struct validating *v)
+{
+    struct path config = workload_field(v->object->kind, "config", v->spec);
+    struct json_iter it = json_iter(v->object->workload.config);
+
+    while (json_is(v->object->workload.config, JSON_OBJECT) && json_next(&it)) {
+        struct path at = path_key(&config, it.key);
+        const char *wrong = kube_not_env_name(it.key);
+
+        if (wrong && !kube_not_data_key(it.key))
+            finding_add(v->findings, RULE_WORKLOAD_ENV_NAME, CAUSE_VALUE_INVALID, &at, STR(""),
+                        "\"%.*s\": %s", STR_ARG(finding_shown(v->findings, it.key)), wrong);
     }
 }
 
@@ -182,5 +244,6 @@ void validate_workload(const struct workload_object *object, const struct proble
 
     validate_image(&v);
     validate_resources(&v);
+    validate_config(&v);
     validate_gpus(&v, facts);
 }

@@ -43,6 +43,35 @@ static void names_are_what_kubernetes_takes(void **state)
     (void)state;
 }
 
+static void keys_of_data_are_what_kubernetes_takes(void **state)
+{
+    static const struct {
+        const char *row;
+        struct str text;
+        bool data_key, env_name;
+    } rows[] = {
+        { "empty", STR_INIT(""), false, false },
+        { "a word", STR_INIT("A_b-c.d"), true, true },
+        { "a digit in front", STR_INIT("1a"), true, false },
+        { "a dot in front", STR_INIT(".a"), true, true },
+        { "a dot", STR_INIT("."), false, false },
+        { "two dots in front", STR_INIT("..a"), false, false },
+        { "two dots behind", STR_INIT("a.."), true, true },
+        { "a space", STR_INIT("a b"), false, false },
+        { "a slash", STR_INIT("a/b"), false, false },
+        { "an equals sign", STR_INIT("a=b"), false, false },
+        { "a NUL", STR_INIT("a\0b"), false, false },
+        { "253", STR_INIT(A63 A63 A63 A63 "a"), true, true },
+        { "254", STR_INIT(A63 A63 A63 A63 "aa"), false, false },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        rows_expect_int(rows[i].row, !kube_not_data_key(rows[i].text), rows[i].data_key);
+        rows_expect_int(rows[i].row, !kube_not_env_name(rows[i].text), rows[i].env_name);
+    }
+    (void)state;
+}
+
 static void names_in_metadata_are_what_kubernetes_takes(void **state)
 {
     static const struct {
@@ -137,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_what_kubernetes_takes),
+        cmocka_unit_test(keys_of_data_are_what_kubernetes_takes),
         cmocka_unit_test(names_in_metadata_are_what_kubernetes_takes),
         cmocka_unit_test(requests_become_paths),
         cmocka_unit_test(keys_split_as_they_were_made),

@@ -19,6 +19,8 @@ static void check_default(const struct field *row)
     if (row->kind == FIELD_WORD)
         rows_expect(row->help, field_word_value(row->words, row->default_) != 0,
                     "the default is one of the words");
+    if (row->form)
+        rows_expect(row->help, !row->form->wrong(row->default_), "the default has the form");
     rows_expect(row->help,
                 row->kind != FIELD_STRUCT && row->kind != FIELD_STRUCTS &&
                     row->kind != FIELD_OBJECT && row->kind != FIELD_LABELS,
@@ -47,6 +49,9 @@ static void check_table(const struct field_table *table)
                     (row->kind != FIELD_STRINGS && row->kind != FIELD_STRUCTS &&
                      row->kind != FIELD_LABELS) || row->max > 0,
                     "lists and maps are bounded");
+        rows_expect(row->help, !row->form || row->kind == FIELD_STRING || row->kind == FIELD_AMOUNT ||
+                    row->kind == FIELD_STRINGS || row->kind == FIELD_LABELS,
+                    "forms go with texts");
         if (row->flags & FIELD_KEYED)
             rows_expect(row->help, str_eq(row->of->rows[0].json, STR("name")) &&
                         row->of->rows[0].flags & FIELD_REQUIRED,

@@ -11,6 +11,7 @@
 #include "text/yaml.h"
 #include "workload/abi_instance.h"
 #include "workload/application.h"
+#include "workload/model_server.h"
 
 #define GOOD "image: {repository: r.io/abi, tag: 1.2.0}"
 #define ABI(more)                                                                                                                          \
@@ -23,6 +24,8 @@
 #define APP(more)                                                                                                                          \
     "{apiVersion: cloudnative.elide.dev/v1, kind: Application, metadata: {name: a, namespace: "                                            \
     "team-a}, spec: {" more "}}"
+#define MODEL(more)                                                                                                                        \
+    "{apiVersion: herd.suse.com/v1, kind: ModelDeployment, metadata: {name: a, namespace: team-a}, spec: {" more "}}"
 #define GPUS(count) GOOD ", features: {gpu: true}, gpu: {count: " count "}"
 #define POLICY(kinds, rule)                                                                                                                \
     "{apiVersion: herd.suse.com/v1, kind: StackPolicy, metadata: {name: p}, spec: {" kinds "rules: [{name: r, " rule "}]}}"
@@ -69,9 +72,12 @@ static struct verdict admit(struct arena *arena, const char *object, const char 
 {
     struct rule_severities severities = rule_severities_default();
     struct json json = yaml(arena, object);
-    bool is_abi = str_eq(json_str(json_get(json, STR("kind"))), STR("AbiInstance"));
+    static const struct workload_kind *const kinds[] = { &abi_instance_kind, &application_kind, &model_deployment_kind };
+    size_t kind = 0;
 
-    return workload_admit(arena, is_abi ? &abi_instance_kind : &application_kind, json, yaml(arena, old), facts, &severities);
+    while (!str_eq(kinds[kind]->kind.resource.kind, json_str(json_get(json, STR("kind")))))
+        kind++;
+    return workload_admit(arena, kinds[kind], json, yaml(arena, old), facts, &severities);
 }
 
 #define NODES(allocatable, free, node, reserved)                                                                                           \
@@ -140,6 +146,96 @@ static const struct {
     { "GPUs that Stacks have", ABI(GPUS("4")), NODES("8", "8", "4", "6") READ, "gpu.busy spec.gpu", "all pods together ask for 4" },
     { "GPUs that nobody could count", ABI(GPUS("4")), LOST, "gpu.unknown spec.gpu", "local (Disconnected)" },
     { "GPUs that are not asked for", ABI(GOOD ", gpu: {count: 9}"), NODES("8", "8", "8", "0") READ, "", NULL },
+    { "a port that is another port, too", ABI(GOOD ", networking: {httpPort: 9091, grpcPort: 9091}"), NULL, "!workload.invalid spec.networking.grpcPort; !workload.invalid spec.networking.metricsPort",
+      "Duplicate value: 9091: httpPort is the same; give each port" },
+    { "a port that its features leave out is no port", ABI(GOOD ", features: {web: false}, networking: {httpPort: 9091}"), NULL, "",
+      NULL },
+    { "a setting that no ConfigMap takes", ABI(GOOD ", config: {a b: x, ok-1.x_Y: v, ..c: z}"), NULL, "!workload.form spec.config[..c]; !workload.form spec.config[a b]",
+      "\"a b\": must consist of letters" },
+    { "a setting in an Application", APP("image: 'r.io/app:1', config: {a/b: x}"), NULL, "!workload.form spec.config[a/b]",
+      "\"a/b\": must consist" },
+    { "a setting that is no variable everywhere", ABI(GOOD ", config: {2nd: x}"), NULL, "workload.env-name spec.config[2nd]",
+      "\"2nd\": must not begin with a digit; begin its name" },
+    { "settings that are variables", APP("image: 'r.io/app:1', config: {a-b.c: x, _d: z}"), NULL, "",
+      NULL },
+    { "a volume of -5Gi", ABI(GOOD ", storage: {enabled: true, size: '-5Gi'}"), NULL, "!workload.form spec.storage.size",
+      "must be a quantity above 0; write a quantity such as" },
+    { "a volume of 0", ABI(GOOD ", storage: {enabled: true, size: '0'}"), NULL, "!workload.form spec.storage.size",
+      "must be a quantity above 0; write a quantity such as" },
+    { "a volume of 0", ABI(GOOD ", storage: {enabled: true, size: 0}"), NULL, "!workload.form spec.storage.size",
+      "must be a quantity above 0; write a quantity such as" },
+    { "a volume of -1", ABI(GOOD ", storage: {enabled: true, size: -1}"), NULL, "!workload.form spec.storage.size",
+      "must be a quantity above 0; write a quantity such as" },
+    { "a volume of banana", ABI(GOOD ", storage: {enabled: true, size: banana}"), NULL, "!workload.form spec.storage.size",
+      "must be a quantity above 0; write a quantity such as" },
+    { "volumes of whole bytes, and more", ABI(GOOD ", storage: {enabled: true, size: 1000000}"), NULL, "",
+      NULL },
+    { "memory of GPUs that is no quantity", ABI(GOOD ", gpu: {memory: banana}"), NULL, "!workload.form spec.gpu.memory",
+      "\"banana\": must be a quantity above 0" },
+    { "a mount at data", ABI(GOOD ", storage: {mountPath: 'data'}"), NULL, "!workload.form spec.storage.mountPath",
+      "write an absolute path" },
+    { "a mount at /a:b", ABI(GOOD ", storage: {mountPath: '/a:b'}"), NULL, "!workload.form spec.storage.mountPath",
+      "write an absolute path" },
+    { "a mount at /", ABI(GOOD ", storage: {mountPath: '/'}"), NULL, "!workload.form spec.storage.mountPath",
+      "write an absolute path" },
+    { "a StorageClass that cannot be", ABI(GOOD ", storage: {storageClass: Fast_1}"), NULL, "!workload.form spec.storage.storageClass",
+      "lower case letters" },
+    { "credentials that cannot be", ABI("image: {repository: r.io/abi, tag: 1.2.0, pullSecrets: [ok.name, Not_OK]}"), NULL, "!workload.form spec.image.pullSecrets[1]",
+      "lower case letters" },
+    { "credentials twice", ABI("image: {repository: r.io/abi, tag: 1.2.0, pullSecrets: [a, b, a, a]}"), NULL, "!workload.invalid spec.image.pullSecrets[2]; !workload.invalid spec.image.pullSecrets[3]",
+      "Duplicate value: \"a\"" },
+    { "an API key of which nothing can be", ABI(GOOD ", secrets: {apiKeys: [{name: 1A, secretName: A_, key: a/b}]}"), NULL, "!workload.form spec.secrets.apiKeys[0].key; !workload.form spec.secrets.apiKeys[0].name; !workload.form spec.secrets.apiKeys[0].secretName",
+      "name an environment variable" },
+    { "an API key twice", ABI(GOOD ", secrets: {apiKeys: [{name: A, secretName: s, key: k}, {name: A, secretName: s, key: l}]}"), NULL, "!workload.invalid spec.secrets.apiKeys",
+      "Duplicate value: \"A\"; choose a name" },
+    { "an API key in a variable that Herd sets", ABI(GOOD ", secrets: {apiKeys: [{name: ABI_FEATURE_AI, secretName: s, key: k}]}"), NULL, "!workload.invalid spec.secrets.apiKeys",
+      "Duplicate value: \"ABI_FEATURE_AI\"" },
+    { "the same name in a variable that is not set", ABI(GOOD ", secrets: {apiKeys: [{name: ABI_LLM_MODEL, secretName: s, key: k}]}"), NULL, "",
+      NULL },
+    { "a budget of half", ABI(GOOD ", highAvailability: {podDisruptionBudget: {minAvailable: 'half'}}"), NULL, "!workload.form spec.highAvailability.podDisruptionBudget.minAvailable",
+      "write a number such as 3, or a percentage" },
+    { "a budget of 150%", ABI(GOOD ", highAvailability: {podDisruptionBudget: {minAvailable: '150%'}}"), NULL, "!workload.form spec.highAvailability.podDisruptionBudget.minAvailable",
+      "write a number such as 3, or a percentage" },
+    { "a budget of -1", ABI(GOOD ", highAvailability: {podDisruptionBudget: {minAvailable: -1}}"), NULL, "!workload.form spec.highAvailability.podDisruptionBudget.minAvailable",
+      "write a number such as 3, or a percentage" },
+    { "a budget of 1%%", ABI(GOOD ", highAvailability: {podDisruptionBudget: {minAvailable: '1%%'}}"), NULL, "!workload.form spec.highAvailability.podDisruptionBudget.minAvailable",
+      "write a number such as 3, or a percentage" },
+    { "a budget of 1.5", ABI(GOOD ", highAvailability: {podDisruptionBudget: {minAvailable: '1.5'}}"), NULL, "!workload.form spec.highAvailability.podDisruptionBudget.minAvailable",
+      "write a number such as 3, or a percentage" },
+    { "the other bound of a budget", ABI(GOOD ", highAvailability: {podDisruptionBudget: {maxUnavailable: half}}"), NULL, "!workload.form spec.highAvailability.podDisruptionBudget.maxUnavailable",
+      NULL },
+    { "a budget of 0 is one", ABI(GOOD ", highAvailability: {enabled: true, podDisruptionBudget: {maxUnavailable: 0}}"), NULL, "",
+      NULL },
+    { "a budget of 0 is one", ABI(GOOD ", highAvailability: {enabled: true, podDisruptionBudget: {maxUnavailable: '0'}}"), NULL, "",
+      NULL },
+    { "a budget of 2 is one", ABI(GOOD ", highAvailability: {enabled: true, podDisruptionBudget: {maxUnavailable: '2'}}"), NULL, "",
+      NULL },
+    { "a budget of 0% is one", ABI(GOOD ", highAvailability: {enabled: true, podDisruptionBudget: {maxUnavailable: '0%'}}"), NULL, "",
+      NULL },
+    { "a budget of 100% is one", ABI(GOOD ", highAvailability: {enabled: true, podDisruptionBudget: {maxUnavailable: '100%'}}"), NULL, "",
+      NULL },
+    { "a resource that containers do not have", ABI(GOOD ", resources: {limits: {mem: 1Gi, example.com/fpga: 1, hugepages-2Mi: 4Mi, a b/c: 1}}"), NULL, "!workload.resources spec.resources.limits.a b/c; !workload.resources spec.resources.limits.mem",
+      "\"mem\": must be a standard resource for containers; write cpu" },
+    { "a device without a limit", ABI(GOOD ", resources: {requests: {example.com/fpga: 1, hugepages-2Mi: 4Mi, cpu: 1}}"), NULL,
+      "!workload.resources spec.resources.requests.hugepages-2Mi; !workload.resources spec.resources.requests[example.com/fpga]",
+      "1: has no limit; write the same under limits" },
+    { "a device whose limit is another", ABI(GOOD ", resources: {requests: {example.com/fpga: 1}, limits: {example.com/fpga: 2}}"), NULL,
+      "!workload.resources spec.resources.requests[example.com/fpga]", "1: must be equal to the limit, 2" },
+    { "GPUs without a limit", ABI(GOOD ", resources: {requests: {nvidia.com/gpu: 1}}"), NULL,
+      "gpu.limits-missing spec.resources.requests[nvidia.com/gpu]; !workload.resources spec.resources.requests[nvidia.com/gpu]",
+      "1: has no limit" },
+    { "the GPU of no node", MODEL("model: m, image: 'r.io/m:1', gpuType: NVIDIA H100, sla: {profiles: [{gpuType: -x, serviceRate: 1}]}"), NULL, "!workload.form spec.gpuType; !workload.form spec.sla.profiles[0].gpuType",
+      "write it as the nodes' label has it" },
+    { "a GPU of which nothing is known", MODEL("model: m, image: 'r.io/m:1', gpuType: Tesla-T4"), NULL, "",
+      NULL },
+    { "a model is told the same", MODEL("model: m, image: 'r.io/m:1', config: {a b: x}, storage: {size: banana, storageClass: A, mountPath: a}, secrets: {apiKeys: [{name: 1A, secretName: s, key: k}]}"), NULL, "!workload.form spec.config[a b]; !workload.form spec.secrets.apiKeys[0].name; !workload.form spec.storage.mountPath; !workload.form spec.storage.size; !workload.form spec.storage.storageClass",
+      NULL },
+    { "a volume where processes share memory", MODEL("model: m, image: 'r.io/m:1', tensorParallelSize: 2, storage: {enabled: true, mountPath: /dev/shm}"), NULL, "!workload.invalid spec.storage.mountPath",
+      "choose another path" },
+    { "a volume where nobody shares memory", MODEL("model: m, image: 'r.io/m:1', storage: {enabled: true, mountPath: /dev/shm}"), NULL, "",
+      NULL },
+    { "a latency of no request", MODEL("model: m, image: 'r.io/m:1', sla: {percentile: 0}"), NULL, "!shape.bounds spec.sla.percentile",
+      "0: must be 1 to 100" },
 };
 
 static void expect_message(struct arena *arena, const char *says, const struct problems *problems, const char *message)
