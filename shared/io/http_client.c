@@ -56,10 +56,14 @@ static void move(struct http_call *call, enum call_state state)
     put_in(call, state);
 }
 
-static void end_connecting(struct http_call *call)
+static void set_connected(struct http_call *call, bool connecting, bool connected)
 {
-    call->client->connecting -= call->connecting;
-    call->connecting = false;
+    struct http_client *client = call->client;
+
+    client->connecting = client->connecting - call->connecting + connecting;
+    client->connected = client->connected - call->connected + connected;
+    call->connecting = connecting;
+    call->connected = connected;
 }
 
 /* libcurl sends a request again, of whatever method, when a reused connection closes before the
@@ -72,7 +76,7 @@ int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_
 
     (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
     call->client->connected_ms = loop_now_ms(call->client->loop);
-    end_connecting(call);
+    set_connected(call, false, true);
     curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &request_bytes);
     if (call->attempted && request_bytes > 0 && !call->repeatable) {
         call->repeated = true;
@@ -130,7 +134,7 @@ static void shut_if_dead(const struct http_call *call, int64_t silent_ms)
 static void remove_call(struct http_call *call)
 {
     take_out(call);
-    end_connecting(call);
+    set_connected(call, false, false);
     call->client->in_flight--;
 }
 
@@ -140,12 +144,14 @@ static void reject(struct http_call *call)
     loop_timer_set(call->client->rejections, 0);
 }
 
-/* It was not connected in its time. Had anybody been meanwhile, the others would go on. */
+/* It was not connected in its time. While anybody is, or was meanwhile, the others go on: the peer
+ * may be slow, or have no more connections for us. */
 static void reject_waiting(const struct http_call *failed, const struct error *error)
 {
     struct http_client *client = failed->client;
 
-    while (client->connected_ms < failed->begun_ms && client->oldest_waiting) {
+    while (!client->connected && client->connected_ms < failed->begun_ms &&
+           client->oldest_waiting) {
         client->oldest_waiting->error = *error;
         reject(client->oldest_waiting);
     }
@@ -232,8 +238,7 @@ static void hand_over(struct http_call *call)
 
     move(call, CALL_AT_WORK);
     call->begun_ms = call->heard_ms = loop_now_ms(client->loop);
-    call->connecting = true;
-    client->connecting++;
+    set_connected(call, true, false);
     if (call->silence)
         loop_timer_set(call->silence, call->silence_ms);
     curl_multi_add_handle(client->multi, call->easy);

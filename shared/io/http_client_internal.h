@@ -29,6 +29,7 @@ struct http_client {
     struct http_call *oldest_waiting;
     uint32_t in_flight;
     uint32_t connecting;  /* of those at work: no connection of theirs stands yet */
+    uint32_t connected;   /* the others of them */
     int64_t connected_ms; /* when one got its connection last; -1 = never yet */
     uint64_t opened;
     CURL *spare[SPARE_HANDLES_MAX];
@@ -67,6 +68,7 @@ struct http_call {
     int64_t silence_ms;
     int64_t begun_ms;    /* when it was handed to libcurl */
     bool connecting;     /* since then */
+    bool connected;      /* then not any more */
     int64_t heard_ms;    /* when the last byte moved */
     curl_off_t uploaded; /* as of the last look */
     bool fell_silent;

@@ -12,6 +12,7 @@ struct crowd {
     struct meeting *meeting;
     int done;
     int answered;
+    int sent;
     int unconnected;
     int in_turn;
     bool all_done;
@@ -30,6 +31,7 @@ static void on_done(void *context, const struct http_response *response)
 
     crowd->in_turn += member->number <= crowd->done + CONNECTING_MAX;
     crowd->done++;
+    crowd->sent += response->sent;
     crowd->answered += response->status == 200;
     crowd->unconnected += strncmp(response->error.text, "cannot connect to https://", 26) == 0 && !response->sent;
     crowd->all_done = crowd->done == CALLS;
@@ -129,11 +131,55 @@ static void test_each_on_a_connection_of_its_own(void **state)
     meeting_end(&meeting);
 }
 
+/* One connection is all that there is, and it is taken: libcurl's calls wait for it. */
+static void test_a_peer_that_hangs_fails_those_that_wait_with_the_first(void **state)
+{
+    static const struct step steps[] = { { NULL, HANG } };
+    const struct http_client_options options = { .connections_max = 1, .plain_allowed = true };
+    struct meeting meeting = meeting_begin_with(steps, options);
+    struct crowd crowd = { .meeting = &meeting };
+    struct member members[CALLS];
+    struct http_request request = { .method = "POST", .url = str_of(meeting.url), .timeout_ms = 2000 };
+
+    (void)state;
+    http_send(meeting.client, &request);
+    while (!atomic_load(&meeting.peer->step))
+        wait_ms(meeting.loop, 10);
+    request.timeout_ms = 1000;
+    send_all(&crowd, members, &request);
+    loopback_run_until(meeting.loop, &crowd.all_done);
+    rows_expect_int("nothing of them was sent", crowd.sent, 0);
+    meeting_end(&meeting);
+}
+
+/* The peer is there, and something else is wrong: each is told its own. */
+static void test_while_one_is_connected_all_the_others_try(void **state)
+{
+    static const struct step steps[] = { { NULL, HANG } };
+    struct meeting meeting = meeting_begin_with(steps, (struct http_client_options){ .connections_max = 1000, .plain_allowed = true });
+    struct crowd crowd = { .meeting = &meeting };
+    struct member members[CALLS];
+    struct http_request request = { .method = "GET", .url = str_of(meeting.url), .timeout_ms = -1 };
+    struct http_call *connected = http_send(meeting.client, &request);
+
+    (void)state;
+    while (!atomic_load(&meeting.peer->step))
+        wait_ms(meeting.loop, 10);
+    request.url = STR("http://127.0.0.1:1/");
+    send_all(&crowd, members, &request);
+    loopback_run_until(meeting.loop, &crowd.all_done);
+    rows_expect_int("each tried", (int64_t)http_client_connections_opened(meeting.client), CALLS + 1);
+    http_call_cancel(connected);
+    meeting_end(&meeting);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_few_connect_at_a_time),
         cmocka_unit_test(test_all_come_through),
+        cmocka_unit_test(test_a_peer_that_hangs_fails_those_that_wait_with_the_first),
+        cmocka_unit_test(test_while_one_is_connected_all_the_others_try),
         cmocka_unit_test(test_each_on_a_connection_of_its_own),
     };
 
