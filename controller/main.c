@@ -8,6 +8,7 @@
 #include "controller/parts.h"
 #include "controller/replay/command.h"
 #include "controller/report/command.h"
+#include "io/process.h"
 #include "io/signal.h"
 
 #include <malloc.h>
@@ -168,6 +169,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "replay") == 0)
         return replay_run(argc - 1, argv + 1);
     give_memory_back();
+    process_raise_open_files();
     signal_setup();
 
     int code = program_parse(&controller_program, argc, argv, arena, &flags);

@@ -11,7 +11,6 @@
 #include "kube/apistatus.h"
 
 #include <stdio.h>
-#include <sys/resource.h>
 
 enum { DRAIN_MS = 500 };
 
@@ -227,19 +226,6 @@ static void on_end(void *context, const struct http_exchange_view *view, int sta
                 1);
 }
 
-/* Shells and some container runtimes give 1,024 descriptors, and let programs take more. */
-static void make_room_for_connections(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur += LIMIT_CONSOLE_CONNECTIONS;
-    if (limit.rlim_cur > limit.rlim_max)
-        limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static int listen_on(struct console *console, const struct console_settings *settings,
                      struct error *err)
 {
@@ -257,7 +243,6 @@ static int listen_on(struct console *console, const struct console_settings *set
         .on_end = on_end,
     };
 
-    make_room_for_connections();
     console->server = http_server_create(&server, err);
     return console->server ? 0 : error_wrap(err, "--console-listen");
 }

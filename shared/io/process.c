@@ -5,6 +5,7 @@
 #include "base/metric.h"
 #include "io/file.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -112,4 +113,14 @@ void process_render(struct strbuf *out)
     set_by_stat(metrics, arena);
     set_by_files(metrics, arena);
     metrics_render(metrics, out);
+}
+
+void process_raise_open_files(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
