@@ -52,7 +52,7 @@ test-all: test ## And all other suites: a real control plane, install, image, mu
 test-cluster: ## The suites on a real Kubernetes API server, built from Go modules (REQUIRE_CLUSTER=1: never skipped)
 	@sh cmake/deps.sh test
 	@$(IN_TURN) cmake --preset $(PRESET) -Wno-dev
-	@$(IN_TURN) cmake --build --preset $(PRESET) -j $(JOBS) --target $(PROGRAMS)
+	@$(IN_TURN) cmake --build --preset $(PRESET) -j $(JOBS) --target $(PROGRAMS) herd-streams
 	@ctest --preset $(PRESET) -L cluster --no-tests=error
 	$(SAY_SKIPPED)
 

@@ -10,7 +10,7 @@ set -eu
 build="gcc libc6-dev cmake ninja-build pkg-config libmicrohttpd-dev libgnutls28-dev libcurl4-openssl-dev
   libcjson-dev libyaml-dev libpcre2-dev libssl-dev libsqlite3-dev zlib1g-dev
   libseccomp-dev procps util-linux ca-certificates"
-test="$build clang-format mold libcmocka-dev libasan8 libubsan1 libtsan2 curl openssl jq git strace skopeo buildah shellcheck"
+test="$build clang-format libcmocka-dev libasan8 libubsan1 libtsan2 curl openssl jq git strace skopeo buildah shellcheck"
 fuzz="$test clang libclang-rt-14-dev"
 bare="mmdebstrap"
 e2e="$build curl openssl jq git containerd runc containernetworking-plugins iproute2 iptables dnsmasq-base"

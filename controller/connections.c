@@ -85,7 +85,9 @@ static int open_rancher(struct connections *connections, const struct kube_confi
 
     connections->rancher_login = create_client(connections, options, err);
     options.may_ask = may_ask_rancher;
+    options.requests_max = LIMIT_RANCHER_REQUESTS;
     connections->rancher_requests = create_client(connections, options, err);
+    options.requests_max = 0;
     options.connections_max = LIMIT_WATCH_CONNECTIONS;
     options.read_error = request_read_error;
     connections->rancher_watches = create_client(connections, options, err);

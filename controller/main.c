@@ -17,7 +17,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { LARGE_BLOCK_BYTES = 256 * 1024 };
+enum {
+    LARGE_BLOCK_BYTES = 256 * 1024,
+    TRIM_MS = 30000,
+};
 
 static int open_spans(struct controller *controller, uint64_t seed, struct error *err)
 {
@@ -74,9 +77,17 @@ static int open_suse_server(const struct controller *controller,
     return 0;
 }
 
+/* What a rollout took and gave back lies between what stays: malloc would keep it. */
+static void trim_memory(void *context)
+{
+    program_settle();
+    loop_timer_set(*(struct loop_timer **)context, TRIM_MS);
+}
+
 static int serve(struct controller *controller, uint64_t seed)
 {
     const struct options *options = controller->options;
+    AUTO(loop_timer_free) struct loop_timer *trim = NULL;
     const struct leader_options lease = {
         .client = controller->connections.lease,
         .namespace_ = options->lease_namespace,
@@ -88,6 +99,8 @@ static int serve(struct controller *controller, uint64_t seed)
              LOG_INT("metrics_port", health_port(manager_health(controller->manager))),
              LOG_INT("console_port", controller->console ? console_port(controller->console) : 0),
              LOG_STR("api", options->api.server), LOG_STR("rancher", options->rancher.server));
+    trim = loop_timer_create(controller->loop, trim_memory, &trim);
+    loop_timer_set(trim, TRIM_MS);
     return manager_run(controller->manager, options->leader_elect ? &lease : NULL);
 }
 

@@ -95,6 +95,8 @@ static void count_callback(void *context, const struct loop_callback *callback)
     metrics_observe(metrics, CONTROLLER_CALLBACK_DURATION, NULL, callback->took_s);
     if (callback->took_s > metrics_value(metrics, CONTROLLER_CALLBACK_LONGEST, NULL))
         metrics_set(metrics, CONTROLLER_CALLBACK_LONGEST, NULL, callback->took_s);
+    if (callback->cpu_s > metrics_value(metrics, CONTROLLER_CALLBACK_CPU, NULL))
+        metrics_set(metrics, CONTROLLER_CALLBACK_CPU, NULL, callback->cpu_s);
     if (callback->late_s >= 0)
         metrics_observe(metrics, CONTROLLER_TIMER_LATE, NULL, callback->late_s);
 }

@@ -417,6 +417,7 @@ int options_read(struct arena *arena, const struct flag_values *flags, uint64_t 
         .resync_ms = flags->values[FLAG_RESYNC].number,
         .config_file = str_z(arena, text_of(flags, FLAG_CONFIG_FILE)),
         .cluster_inventories = flags->values[FLAG_CLUSTER_INVENTORIES].number != 0,
+        .inventory_interval_ms = flags->values[FLAG_INVENTORY_INTERVAL].number,
         .check_access = flags->values[FLAG_CHECK_ACCESS].number != 0,
         .neuvector_folder = str_z(arena, text_of(flags, FLAG_NEUVECTOR_CREDENTIALS)),
         .neuvector_interval_ms = flags->values[FLAG_NEUVECTOR_INTERVAL].number,

@@ -42,6 +42,7 @@ struct options {
     struct str pod_uid; /* "" = it is none */
     bool policy_audit;
     bool cluster_inventories;
+    int64_t inventory_interval_ms;
     bool own_certificates;
     struct certificate_names certificate_names;
     struct serving_policy certificate_policy;

@@ -190,7 +190,7 @@ static int serve_ports(const struct settings *s, const struct flag_values *flags
              LOG_INT("port", server_port(server)),
              LOG_INT("rancher-port", server_rancher_port(server)));
     number = signal_wait();
-    log_info(log, "ending", LOG_INT("signal", number));
+    log_info(log, "stopping", LOG_INT("signal", number));
     unlink(str_z(arena, str_fmt(arena, "%s/ready", s->data)));
     server_drain(server, DRAIN_MS);
     simulation_stop(simulation);

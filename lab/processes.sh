@@ -85,9 +85,10 @@ until_true() {
 }
 
 # until_up NAME COMMAND...: ask again and again whether the program that was just started is there. If it ends
-# instead, or takes too long, say so; it is ended then.
+# instead, or takes too long ($start_deadline seconds: 30), say so; it is ended then.
 until_up() {
-  local name=$1 deadline=$((SECONDS + 30))
+  local name=$1 patience=${start_deadline:-30} deadline
+  deadline=$((SECONDS + patience))
   shift
   until "$@" >/dev/null 2>&1; do
     alive "$name" || {
@@ -96,7 +97,7 @@ until_up() {
     }
     ((SECONDS < deadline)) || {
       end "$name" KILL
-      echo "herd-$name did not come up within 30 s; the end of $state/$name.log:" >&2
+      echo "herd-$name did not come up within $patience s; the end of $state/$name.log:" >&2
       tail -n 8 "$state/$name.log" | sed 's/^/  /' >&2
       return 1
     }

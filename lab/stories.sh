@@ -134,6 +134,7 @@ story_of_observability() {
 
 abi_is() { k get abi my-abi -o 'jsonpath={.status.phase} {.status.readyReplicas}/{.status.replicas} {.status.version} {range .status.conditions[?(@.type=="Ready")]}{.reason} {.message}{end}'; }
 model_is() { k get mdep llama-3-70b -o 'jsonpath={.status.phase} {.status.readyReplicas} of {.status.scaling.replicas} {.status.scaling.reason}'; }
+model_waits() { k get mdep llama-3-70b -o 'jsonpath={.status.conditions[?(@.type=="Ready")].message}'; }
 app_is() { k get application.cloudnative.elide.dev my-app -o 'jsonpath={.status.phase}'; }
 # GPUs that the pods of the model have together.
 gpus_of_model() {
@@ -189,6 +190,10 @@ story_of_workloads() {
   show get application.cloudnative.elide.dev,jobs
   say "A ModelDeployment has as many replicas as its SLA needs"
   show apply -f examples/workloads/model-deployment.yaml
+  until_in model_waits 'CreateContainerConfigError: secret "hugging-face" not found'
+  model_waits
+  echo
+  show create secret generic hugging-face --from-literal=token=hf
   until_in model_is "Running 3 of 3 Computed"
   show get mdep
   say "Ten times the load needs more than its budget of 16 GPUs"

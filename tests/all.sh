@@ -17,9 +17,9 @@ step() {
 }
 
 # Where there are threads: the core has none, and the controller is one loop beside the server of its probes. The suites are
-# those that work the threads of the webhook, and two for the controller; the others would add the threads of the lab.
+# those that work the threads of the webhook, and three for the controller; the others would add the threads of the lab.
 threaded='unit/(shared/(io|runtime|settings)|webhook|controller|lab)/|'
-threaded+='integration/(access|admission|author|certificates|configuration|crash|endurance|faults|lifecycle|policy|usage|who)$'
+threaded+='integration/(access|admission|author|certificates|configuration|crash|endurance|faults|lifecycle|many|policy|usage|who)$'
 tsan() {
   cmake --preset tsan -Wno-dev
   cmake --build --preset tsan -j "$jobs"

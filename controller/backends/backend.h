@@ -36,6 +36,7 @@ struct backend_question {
     struct str_list releases;          /* namespace/name of those that are to be, or were */
     struct str_list repos;             /* URLs, without trailing slash */
     struct observed_versions versions; /* repo, chart and version to fill in */
+    bool asked;  /* something was asked for there, and its outcome is not known */
     bool leaves; /* it is told of repositories of Herd's that no release there comes from, too */
 };
 
@@ -55,10 +56,17 @@ struct backend {
     /* Drop all that was followed there; id "" = of all that are open. */
     void (*close)(void *context, struct str cluster_id);
     /* Fill releases, operations, repos and versions of `ret_cluster`, of a cluster that is read.
+     * Operations and repositories are what changes need: where they are not read, because nothing
+     * changed for a while, `unlisted_message` says so; and where what is observed cannot be
+     * understood without them the state is NOT_SYNCED, and reading them begins.
      * Gives when a remembered failure ends (monotonic), or -1. Everything is in the arena. */
     int64_t (*observe)(void *context, struct str cluster_id, struct arena *arena,
                        const struct backend_question *question, int64_t now_ms,
                        struct observed_cluster *ret_cluster);
+    /* The Stack would change something there: read what `unlisted_message` says is missing. It is
+     * told that there is capacity once that is read. True: reading begins now. May be NULL, where
+     * nothing is ever missing. */
+    bool (*prepare)(void *context, struct str cluster_id, struct str stack);
     /* False: nothing is sent, because the same is asked already, or may not be asked yet. Else
      * `done` is called once, though not after the back end or the connection is freed. */
     bool (*act)(void *context, const struct backend_order *order, request_done *done,

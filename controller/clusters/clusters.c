@@ -34,7 +34,7 @@ static struct listed_cluster *entry_create(const struct kube_object *object)
 
     struct str labels = json_is(read.labels, JSON_OBJECT) ? json_raw(read.labels) : STR("{}");
     uint32_t label_count = json_count(read.labels);
-    size_t bytes = id.len + read.display_name.len + read.message.len + labels.len;
+    size_t bytes = id.len + read.display_name.len + read.size.len + read.message.len + labels.len;
     struct json_iter it = json_iter(read.labels);
 
     while (json_next(&it))
@@ -48,6 +48,7 @@ static struct listed_cluster *entry_create(const struct kube_object *object)
     *entry = (struct listed_cluster){
         .id = pack_str(&at, id),
         .display_name = pack_str(&at, read.display_name),
+        .size = pack_str(&at, read.size),
         .labels = pack_str(&at, labels),
         .label_list = list,
         .label_count = label_count,

@@ -16,6 +16,7 @@ struct clusters;
 struct listed_cluster {
     struct str id;
     struct str display_name;
+    struct str size;                /* another one when its nodes come or go */
     struct str labels;              /* JSON object */
     const struct label *label_list; /* the same */
     uint32_t label_count;

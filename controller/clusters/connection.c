@@ -12,8 +12,8 @@
 #include <assert.h>
 
 enum {
-    START_MS = 20000,                      /* longer than any list that works takes */
-    LISTEN_MS = LIMIT_WATCH_DEAD_TIME / 3, /* how often it is asked whether it is stale */
+    START_MS = 20000,                        /* longer than any list that works takes */
+    LISTEN_MS = LIMIT_CLUSTER_DEAD_TIME / 6, /* how often it is asked whether it is stale */
 };
 
 struct collection {
@@ -146,7 +146,8 @@ static void on_synced(void *context)
 
     if (collection->options.on_synced)
         collection->options.on_synced(collection->options.context);
-    if (!collection->options.required || connection->was_read || !connection_is_read(connection))
+    if (collection->options.need != COLLECTION_REQUIRED || connection->was_read ||
+        !connection_is_read(connection))
         return;
     connection->was_read = connection->ever_read = true;
     tell(connection);
@@ -159,13 +160,13 @@ static void on_trouble(void *context, const struct error *error)
 
     if (collection->options.on_trouble)
         collection->options.on_trouble(collection->options.context, error);
-    if (!collection->options.required)
+    if (collection->options.need == COLLECTION_OPTIONAL)
         return;
     connection->options.trouble(connection->options.context, connection->options.id, error);
     /* It is heard of again. */
     if (connection->was_stale && !error)
         loop_timer_set(connection->listen, 0);
-    if (!connection->was_read)
+    if (!connection->was_read || collection->options.need == COLLECTION_TEMPORARY)
         tell(connection);
 }
 
@@ -173,7 +174,7 @@ static void begin(struct collection *collection)
 {
     struct connection *connection = collection->connection;
 
-    if (collection->options.required) {
+    if (collection->options.need == COLLECTION_REQUIRED) {
         if (connection->began_ms < 0)
             connection->began_ms = loop_time(connection);
         connection->was_read = false;
@@ -191,6 +192,8 @@ static void begin(struct collection *collection)
         .on_trouble = on_trouble,
         .context = collection,
         .page_limit = collection->options.page_limit,
+        .interval_ms = collection->options.interval_ms,
+        .probe_after_ms = LIMIT_CLUSTER_PROBE_AFTER,
     });
 }
 
@@ -210,7 +213,7 @@ void connection_use(struct connection *connection, bool reached)
     for (struct collection *one = connection->collections; one; one = one->next) {
         if (reached && !one->informer)
             begin(one);
-        else if (!reached && one->options.required)
+        else if (!reached && one->options.need != COLLECTION_OPTIONAL)
             forget(one);
     }
     if (reached)
@@ -233,21 +236,24 @@ struct collection *connection_follow(struct connection *connection,
     return collection;
 }
 
-static const struct collection *required_from(const struct collection *at)
+/* The first from there on that is needed so much. */
+static const struct collection *needed_from(const struct collection *at, enum collection_need need)
 {
-    while (at && !at->options.required)
+    while (at && at->options.need < need)
         at = at->next;
     return at;
 }
 
-static const struct collection *first_required(const struct connection *connection)
+/* The one after `one`, or the first. */
+static const struct collection *next_needed(const struct connection *connection,
+                                            const struct collection *one, enum collection_need need)
 {
-    return required_from(connection->collections);
+    return needed_from(one ? one->next : connection->collections, need);
 }
 
-static const struct collection *next_required(const struct collection *one)
+static bool requires_some(const struct connection *connection)
 {
-    return required_from(one->next);
+    return needed_from(connection->collections, COLLECTION_REQUIRED) != NULL;
 }
 
 void connection_drop(struct collection *collection)
@@ -262,12 +268,17 @@ void connection_drop(struct collection *collection)
     *at = collection->next;
     informer_free(collection->informer);
     mem_free(collection);
-    if (first_required(connection))
+    if (requires_some(connection))
         return;
     /* Who follows it next begins anew. */
     connection->began_ms = -1;
     connection->was_read = connection->ever_read = connection->was_stale = false;
     loop_timer_clear(connection->listen);
+}
+
+void collection_refresh(struct collection *collection)
+{
+    informer_retry(collection->informer);
 }
 
 const struct informer *collection_informer(const struct collection *collection)
@@ -279,18 +290,21 @@ const struct informer *collection_informer(const struct collection *collection)
 
 bool connection_is_read(const struct connection *connection)
 {
-    for (const struct collection *one = first_required(connection); one; one = next_required(one))
+    for (const struct collection *one = NULL;
+         (one = next_needed(connection, one, COLLECTION_REQUIRED));)
         if (!one->informer || !informer_synced(one->informer))
             return false;
-    return first_required(connection) != NULL;
+    return requires_some(connection);
 }
 
 bool connection_is_stale(const struct connection *connection, int64_t now_ms)
 {
     if (!connection_is_read(connection))
         return false;
-    for (const struct collection *one = first_required(connection); one; one = next_required(one))
-        if (now_ms - informer_heard_ms(one->informer) > LIMIT_WATCH_DEAD_TIME)
+    for (const struct collection *one = NULL;
+         (one = next_needed(connection, one, COLLECTION_TEMPORARY));)
+        if (one->informer && informer_synced(one->informer) &&
+            now_ms - informer_heard_ms(one->informer) > LIMIT_CLUSTER_DEAD_TIME)
             return true;
     return false;
 }
@@ -299,15 +313,18 @@ int64_t connection_resumed_ms(const struct connection *connection)
 {
     int64_t resumed_ms = 0;
 
-    for (const struct collection *one = first_required(connection); one; one = next_required(one))
-        if (informer_resumed_ms(one->informer) > resumed_ms)
+    for (const struct collection *one = NULL;
+         (one = next_needed(connection, one, COLLECTION_TEMPORARY));)
+        if (one->informer && informer_synced(one->informer) &&
+            informer_resumed_ms(one->informer) > resumed_ms)
             resumed_ms = informer_resumed_ms(one->informer);
     return resumed_ms;
 }
 
 static const struct error *first_trouble(const struct connection *connection)
 {
-    for (const struct collection *one = first_required(connection); one; one = next_required(one))
+    for (const struct collection *one = NULL;
+         (one = next_needed(connection, one, COLLECTION_TEMPORARY));)
         if (one->informer && informer_trouble(one->informer)->code != ERROR_NONE)
             return informer_trouble(one->informer);
     return NULL;
@@ -315,8 +332,8 @@ static const struct error *first_trouble(const struct connection *connection)
 
 bool connection_is_starting(const struct connection *connection, int64_t now_ms)
 {
-    return connection->reached && connection->began_ms >= 0 && !connection->ever_read &&
-           !first_trouble(connection) && now_ms - connection->began_ms < START_MS;
+    return connection->reached && !connection->ever_read && !first_trouble(connection) &&
+           (connection->began_ms < 0 || now_ms - connection->began_ms < START_MS);
 }
 
 struct str connection_trouble(const struct connection *connection, struct arena *arena)
@@ -333,7 +350,8 @@ size_t connection_objects(const struct connection *connection)
 {
     size_t count = 0;
 
-    for (const struct collection *one = first_required(connection); one; one = next_required(one))
+    for (const struct collection *one = NULL;
+         (one = next_needed(connection, one, COLLECTION_TEMPORARY));)
         if (one->informer)
             count += kube_cache_count(informer_cache(one->informer));
     return count;
@@ -342,7 +360,8 @@ size_t connection_objects(const struct connection *connection)
 void connection_retry(struct connection *connection)
 {
     request_backoff_end(connection->backoff);
-    for (const struct collection *one = first_required(connection); one; one = next_required(one))
+    for (const struct collection *one = NULL;
+         (one = next_needed(connection, one, COLLECTION_OPTIONAL));)
         informer_retry(one->informer);
 }
 

@@ -50,14 +50,20 @@ void connection_use(struct connection *connection, bool reached);
 
 struct collection;
 
+enum collection_need {
+    COLLECTION_OPTIONAL, /* keeps what it had while Rancher does not reach the cluster */
+    /* Followed for a while. The cluster counts as stale while this is not heard of once it was
+     * listed, and what was read is forgotten when Rancher does not reach the cluster any more. */
+    COLLECTION_TEMPORARY,
+    COLLECTION_REQUIRED, /* the same; and the cluster counts as read only once this was listed */
+};
+
 struct collection_options {
     struct kube_resource resource; /* its texts are borrowed */
     struct str label_selector;     /* borrowed, too; "" = all */
-    /* The cluster counts as read only once this was listed, as stale while this is not heard of,
-     * and what was read is forgotten when Rancher does not reach the cluster any more. One that is
-     * not required keeps what it had, and has nobody else wait for it. */
-    bool required;
-    uint32_t page_limit; /* these four as in informer_options; `keep`, `on_synced` may be NULL */
+    enum collection_need need;
+    uint32_t page_limit; /* these five as in informer_options; `keep`, `on_synced` may be NULL */
+    int64_t interval_ms;
     bool (*keep)(void *context, struct json object, struct strbuf *kept);
     void (*on_change)(void *context, struct kube_object *before, struct kube_object *after);
     void (*on_synced)(void *context);
@@ -71,21 +77,23 @@ struct collection *connection_follow(struct connection *connection,
                                      const struct collection_options *options);
 /* Not from within its own callbacks; calls none. NULL is none. */
 void connection_drop(struct collection *collection);
+/* What it has may be old: ask again now, if it waits. */
+void collection_refresh(struct collection *collection);
 /* NULL while it is not read: Rancher never reached the cluster yet, or what was read is forgotten.
  */
 const struct informer *collection_informer(const struct collection *collection);
 
-/* Liveness, by the required collections: times are monotonic. */
+/* Liveness, by the required and the temporary collections: times are monotonic. */
 
-/* All were listed. False, if there are none. */
+/* All that are required were listed. False, if there are none. */
 bool connection_is_read(const struct connection *connection);
-/* It is read, but one of them has not been heard of for LIMIT_WATCH_DEAD_TIME: what is known of the
- * cluster may be shown, and not acted on. */
+/* It is read, but one of them has not been heard of for LIMIT_CLUSTER_DEAD_TIME: what is known of
+ * the cluster may be shown, and not acted on. */
 bool connection_is_stale(const struct connection *connection, int64_t now_ms);
 /* Of one that is read: informer_resumed_ms of the collection that is latest. */
 int64_t connection_resumed_ms(const struct connection *connection);
-/* The very first lists are under way, and nothing speaks against their coming soon. A cluster that
- * comes and goes does not begin anew each time. */
+/* The very first lists are under way, or nobody follows what is required yet, and nothing speaks
+ * against their coming soon. A cluster that comes and goes does not begin anew each time. */
 bool connection_is_starting(const struct connection *connection, int64_t now_ms);
 /* Why one cannot be read, and what to do about it; "" if all can. */
 struct str connection_trouble(const struct connection *connection, struct arena *arena);

@@ -6,7 +6,10 @@
 #include "kube/condition.h"
 #include "text/json_write.h"
 
-enum { SHOWN_BYTES_MAX = 400 }; /* of somebody else's words in a status */
+enum {
+    SHOWN_BYTES_MAX = 400, /* of somebody else's words in a status */
+    SIZE_BYTES_MAX = 256,
+};
 
 const struct kube_resource management_cluster_resource =
     KUBE_RESOURCE_INIT("management.cattle.io", "v3", "clusters", "Cluster", false);
@@ -25,6 +28,16 @@ static struct str condition_text(struct arena *arena, const struct kube_conditio
     return str_shown(arena, message, SHOWN_BYTES_MAX);
 }
 
+/* What counters Rancher writes on its own; GPUs are not among them (docs/protocols/rancher.md). */
+static struct str size_of(struct arena *arena, struct json object)
+{
+    struct json count = json_walk(object, "status", "nodeCount", NULL);
+    struct json capacity = json_walk(object, "status", "capacity", NULL);
+
+    return str_fmt(arena, "%.*s %.*s", STR_ARG(str_slice(json_raw(count), 0, SIZE_BYTES_MAX)),
+                   STR_ARG(str_slice(json_raw(capacity), 0, SIZE_BYTES_MAX)));
+}
+
 static struct management_cluster read_object(struct arena *arena, struct json object)
 {
     struct kube_conditions conditions =
@@ -34,6 +47,7 @@ static struct management_cluster read_object(struct arena *arena, struct json ob
     struct management_cluster read = {
         .display_name = json_str(json_walk(object, "spec", "displayName", NULL)),
         .labels = json_walk(object, "metadata", "labels", NULL),
+        .size = size_of(arena, object),
         .internal = json_bool(json_walk(object, "spec", "internal", NULL)),
         .disconnected = condition_is(connected, CONDITION_FALSE),
         .message = STR(""),
@@ -59,6 +73,7 @@ bool management_cluster_keep(void *context, struct json object, struct strbuf *k
     (void)context;
     json_open_object(&w);
     json_field_str(&w, "name", read.display_name);
+    json_field_str(&w, "size", read.size);
     json_field_bool(&w, "internal", read.internal);
     json_field_bool(&w, "disconnected", read.disconnected);
     json_field_bool(&w, "usable", read.usable);
@@ -80,6 +95,7 @@ void management_cluster_kept(struct arena *arena, struct str kept,
     *ret_cluster = (struct management_cluster){
         .display_name = json_str(json_get(root, STR("name"))),
         .labels = json_get(root, STR("labels")),
+        .size = json_str(json_get(root, STR("size"))),
         .internal = json_bool(json_get(root, STR("internal"))),
         .disconnected = json_bool(json_get(root, STR("disconnected"))),
         .usable = json_bool(json_get(root, STR("usable"))),

@@ -13,6 +13,7 @@ extern const struct kube_resource management_cluster_resource;
 struct management_cluster {
     struct str display_name;
     struct json labels;
+    struct str size;    /* nodeCount and capacity: another one when nodes come or go */
     bool internal;      /* Rancher's own */
     bool disconnected;  /* Connected is False: it is not to be called */
     bool usable;        /* Ready is True, and not disconnected */

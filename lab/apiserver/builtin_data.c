@@ -221,6 +221,27 @@ static void check_event(struct arena *arena, const struct value *object, struct 
         check_event_text(arena, &event_texts[i], object, found);
 }
 
+/* What its pods and volumes are found by (k8s.io/kubernetes pkg/apis/apps/validation,
+ * ValidateStatefulSetUpdate). */
+static void check_stateful_set(const struct value *old, const struct value *object,
+                               struct findings *found)
+{
+    static const char *const kept[] = { "volumeClaimTemplates", "serviceName", "selector",
+                                        "podManagementPolicy" };
+    struct path spec = path_field(NULL, STR("spec"));
+    bool equal = true;
+
+    for (size_t i = 0; old && i < sizeof(kept) / sizeof(kept[0]); i++)
+        equal = equal && value_equal(value_walk(old, "spec", kept[i], NULL),
+                                     value_walk(object, "spec", kept[i], NULL));
+    if (!equal)
+        finding_forbidden(
+            found, &spec,
+            STR("updates to statefulset spec for fields other than 'replicas', 'ordinals', "
+                "'template', 'updateStrategy', 'revisionHistoryLimit', "
+                "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"));
+}
+
 void data_validate(struct arena *arena, const struct kind *kind, const struct value *old,
                    const struct value *object, struct findings *found)
 {
@@ -236,4 +257,6 @@ void data_validate(struct arena *arena, const struct kind *kind, const struct va
         check_lease(object, found);
     if (str_eq(kind->plural, STR("events")))
         check_event(arena, object, found);
+    if (str_eq(kind->plural, STR("statefulsets")))
+        check_stateful_set(old, object, found);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch_cache.c: a ring under one mutex; readers sleep on one condition. */
+/* watch_cache.c: a ring under one mutex. Readers of the same collection sleep on one condition of
+ * many, so that a change in one of a thousand clusters does not wake all that watch the others. */
 #include "lab/apiserver/watch_cache.h"
 
 #include "base/memory.h"
@@ -9,9 +10,12 @@
 #include <pthread.h>
 #include <time.h>
 
+enum { CONDITIONS = 1024 };
+
 struct watch_cache {
     pthread_mutex_t lock;
-    pthread_cond_t moved;
+    pthread_cond_t moved;               /* the version */
+    pthread_cond_t changed[CONDITIONS]; /* a collection, by a hash of cluster and plural */
     struct change **ring;
     uint32_t capacity, first, count;
     size_t bytes;
@@ -30,6 +34,8 @@ struct watch_cache *watch_cache_create(const struct watch_cache_options *options
     cache->ring = mem_alloc(sizeof(struct change *) * cache->capacity);
     cache->version = cache->compacted = version;
     wait_init(&cache->lock, &cache->moved);
+    for (int i = 0; i < CONDITIONS; i++)
+        wait_init_condition(&cache->changed[i]);
     return cache;
 }
 
@@ -56,6 +62,8 @@ void watch_cache_free(struct watch_cache *cache)
     while (cache->count)
         drop_oldest(cache);
     pthread_cond_destroy(&cache->moved);
+    for (int i = 0; i < CONDITIONS; i++)
+        pthread_cond_destroy(&cache->changed[i]);
     pthread_mutex_destroy(&cache->lock);
     mem_free(cache->ring);
     mem_free(cache);
@@ -89,6 +97,12 @@ void change_unref(struct change *change)
         mem_free(change);
 }
 
+static pthread_cond_t *condition_of(struct watch_cache *cache, struct str cluster,
+                                    struct str plural)
+{
+    return &cache->changed[(str_hash(cluster) * 31 + str_hash(plural)) % CONDITIONS];
+}
+
 void watch_cache_push(struct watch_cache *cache, struct change *change)
 {
     pthread_mutex_lock(&cache->lock);
@@ -99,6 +113,7 @@ void watch_cache_push(struct watch_cache *cache, struct change *change)
     cache->bytes += change->bytes_;
     cache->version = change->version;
     pthread_cond_broadcast(&cache->moved);
+    pthread_cond_broadcast(condition_of(cache, change->key.cluster, change->key.plural));
     pthread_mutex_unlock(&cache->lock);
 }
 
@@ -193,7 +208,8 @@ enum watch_cache_answer watch_cache_after(struct watch_cache *cache, const struc
             answer = WATCH_CACHE_COMPACTED;
         else if ((*ret_count = take(cache, of, version, ret_changes, most)) != 0)
             answer = WATCH_CACHE_CHANGES;
-        else if (wait_ms && pthread_cond_timedwait(&cache->moved, &cache->lock, &until) == 0)
+        else if (wait_ms && pthread_cond_timedwait(condition_of(cache, of->cluster, of->plural),
+                                                   &cache->lock, &until) == 0)
             continue;
         break;
     }
@@ -206,5 +222,7 @@ void watch_cache_close(struct watch_cache *cache)
     pthread_mutex_lock(&cache->lock);
     cache->closed = true;
     pthread_cond_broadcast(&cache->moved);
+    for (int i = 0; i < CONDITIONS; i++)
+        pthread_cond_broadcast(&cache->changed[i]);
     pthread_mutex_unlock(&cache->lock);
 }

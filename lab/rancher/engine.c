@@ -123,15 +123,17 @@ const struct engine *engine_of(const struct simulation *simulation, struct str c
     return downstream_of(simulation->downstream, cluster) ? &engine_helm : &engine_simulated;
 }
 
-struct str engine_log(struct simulation *simulation, struct arena *arena, struct str cluster,
-                      struct json operation)
+bool engine_log(struct simulation *simulation, struct arena *arena, struct str cluster,
+                struct json operation, struct str *ret_log)
 {
     struct task task;
     struct error ignored = { 0 };
 
-    if (load_task(simulation, arena, cluster, operation, &task, &ignored) != 0)
-        return STR("");
-    return engine_of(simulation, cluster)->read_log(simulation, arena, &task, operation);
+    if (load_task(simulation, arena, cluster, operation, &task, &ignored) != 0 ||
+        (!task.instant && !engine_pod_is_there(simulation, arena, &task)))
+        return false;
+    *ret_log = engine_of(simulation, cluster)->read_log(simulation, arena, &task, operation);
+    return true;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

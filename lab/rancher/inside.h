@@ -187,9 +187,9 @@ void engine_run(struct simulation *simulation, struct arena *arena, struct str c
 /* Store a new task: all that it will do survives a kill once this returns 0. */
 int engine_accept(struct simulation *simulation, struct arena *arena, const struct task *task,
                   struct error *err);
-/* What the helm container of an Operation has printed. */
-struct str engine_log(struct simulation *simulation, struct arena *arena, struct str cluster,
-                      struct json operation);
+/* What the helm container of an Operation has printed. False: its pod is not there. */
+bool engine_log(struct simulation *simulation, struct arena *arena, struct str cluster,
+                struct json operation, struct str *ret_log);
 pthread_mutex_t *engine_lock(struct simulation *simulation, struct str cluster,
                              struct str namespace_, struct str release);
 

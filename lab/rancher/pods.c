@@ -8,8 +8,6 @@
 
 enum { REVISION_LEN = 10 };
 
-#define IMAGE_PULL_BACK_OFF "ImagePullBackOff"
-
 static const struct maker {
     struct str api_version, kind;
     const char *revision; /* the label that tells pods of one template from those of another */
@@ -107,93 +105,234 @@ static bool is_missing(struct str image)
     return false;
 }
 
-static struct str state_of(struct arena *arena, struct str image, enum stage stage, struct str now)
+/* ---- what it needs --------------------------------------------------------------------------- */
+
+/* The words of k8s.io/api core/v1, and those of the kubelet (pkg/kubelet/kubelet_pods.go). */
+static const struct need_row {
+    struct str kind, word;
+    const char *key_ref, *env_ref, *volume, *volume_name;
+} needs[] = {
+    { STR_INIT("Secret"), STR_INIT("secret"), "secretKeyRef", "secretRef", "secret", "secretName" },
+    { STR_INIT("ConfigMap"), STR_INIT("configmap"), "configMapKeyRef", "configMapRef", "configMap",
+      "name" },
+};
+
+static const struct value *found_named(const struct value *found, const struct need_row *row,
+                                       struct str name)
 {
-    if (stage == STARTING)
-        return STR("{\"waiting\":{\"reason\":\"ContainerCreating\"}}");
-    if (is_missing(image))
-        return jsonf(arena, "{'waiting':{'reason':%s,'message':%s}}", STR(IMAGE_PULL_BACK_OFF),
-                     str_fmt(arena, "Back-off pulling image \"%.*s\"", STR_ARG(image)));
-    if (stage == RUNNING)
-        return jsonf(arena, "{'running':{'startedAt':%s}}", now);
-    return jsonf(arena, "{'terminated':{'exitCode':0,'reason':'Completed','finishedAt':%s}}", now);
+    struct value *m = value_first(found);
+
+    while (m && !(str_eq(value_text(value_get(m, STR("kind"))), row->kind) &&
+                  str_eq(meta(m, "name"), name)))
+        m = value_next(m);
+    return m;
 }
 
-static struct str containers_of(struct arena *arena, const struct value *spec, enum stage stage,
-                                struct str now)
+struct search {
+    struct arena *arena;
+    const struct value *found; /* NULL: they are listed */
+    struct pods_needs list;
+    struct str namespace_, missing; /* the first, as the kubelet says it */
+};
+
+/* `key` "" = all of them. */
+static void need(struct search *s, const struct need_row *row, const struct value *reference,
+                 const char *name_key, struct str key)
 {
-    struct strbuf out = strbuf_new(arena, 256);
+    struct str name = value_text(value_get(reference, str_of(name_key)));
+    const struct value *object;
+
+    if (!reference || !name.len || value_is_true(value_get(reference, STR("optional"))))
+        return;
+    if (!s->found) {
+        str_list_push(row == needs ? &s->list.secrets : &s->list.config_maps, name);
+        return;
+    }
+    object = found_named(s->found, row, name);
+    if (s->missing.len)
+        return;
+    if (!object)
+        s->missing =
+            str_fmt(s->arena, "%.*s \"%.*s\" not found", STR_ARG(row->word), STR_ARG(name));
+    else if (key.len && !value_get(value_get(object, STR("data")), key))
+        s->missing = str_fmt(s->arena, "couldn't find key %.*s in %.*s %.*s/%.*s", STR_ARG(key),
+                             STR_ARG(row->kind), STR_ARG(s->namespace_), STR_ARG(name));
+}
+
+enum { NEEDS = sizeof(needs) / sizeof(needs[0]) };
+
+static void search_container(struct search *s, const struct value *container)
+{
+    for (struct value *m = value_first(value_get(container, STR("envFrom"))); m; m = value_next(m))
+        for (int i = 0; i < NEEDS; i++)
+            need(s, &needs[i], value_get(m, str_of(needs[i].env_ref)), "name", STR(""));
+    for (struct value *m = value_first(value_get(container, STR("env"))); m; m = value_next(m))
+        for (int i = 0; i < NEEDS; i++) {
+            const struct value *reference = value_walk(m, "valueFrom", needs[i].key_ref, NULL);
+
+            need(s, &needs[i], reference, "name", value_text(value_get(reference, STR("key"))));
+        }
+}
+
+static void search_volumes(struct search *s, const struct value *spec)
+{
+    for (struct value *m = value_first(value_get(spec, STR("volumes"))); m; m = value_next(m))
+        for (int i = 0; i < NEEDS; i++)
+            need(s, &needs[i], value_get(m, str_of(needs[i].volume)), needs[i].volume_name,
+                 STR(""));
+}
+
+struct pods_needs pods_needs_of(struct arena *arena, const struct value *pod)
+{
+    const struct value *spec = value_get(pod, STR("spec"));
+    struct search s = { .arena = arena,
+                        .list = { str_list_new(arena, 2), str_list_new(arena, 2) } };
+
+    search_volumes(&s, spec);
+    for (struct value *m = value_first(value_get(spec, STR("containers"))); m; m = value_next(m))
+        search_container(&s, m);
+    return s.list;
+}
+
+/* ---- its status ------------------------------------------------------------------------------ */
+
+/* A pod that is run. */
+struct run {
+    struct arena *arena;
+    const struct value *spec, *found;
+    struct str namespace_, now;
+    enum stage stage;
+};
+
+struct wait {
+    struct str reason, message; /* "" = it does not wait */
+};
+
+/* The image is pulled first. */
+static struct wait wait_of(const struct run *run, const struct value *container)
+{
+    struct str image = value_text(value_get(container, STR("image")));
+    struct search s = { .arena = run->arena, .found = run->found, .namespace_ = run->namespace_ };
+
+    if (run->stage == STARTING)
+        return (struct wait){ STR("ContainerCreating"), STR("") };
+    if (is_missing(image))
+        return (
+            struct wait){ STR("ImagePullBackOff"),
+                          str_fmt(run->arena, "Back-off pulling image \"%.*s\"", STR_ARG(image)) };
+    if (run->stage == RUNNING)
+        search_container(&s, container);
+    return (struct wait){ s.missing.len ? STR("CreateContainerConfigError") : STR(""), s.missing };
+}
+
+static struct str state_of(const struct run *run, const struct wait *wait)
+{
+    if (wait->message.len)
+        return jsonf(run->arena, "{'waiting':{'reason':%s,'message':%s}}", wait->reason,
+                     wait->message);
+    if (wait->reason.len)
+        return jsonf(run->arena, "{'waiting':{'reason':%s}}", wait->reason);
+    if (run->stage == RUNNING)
+        return jsonf(run->arena, "{'running':{'startedAt':%s}}", run->now);
+    return jsonf(run->arena, "{'terminated':{'exitCode':0,'reason':'Completed','finishedAt':%s}}",
+                 run->now);
+}
+
+static struct str containers_of(const struct run *run)
+{
+    struct strbuf out = strbuf_new(run->arena, 256);
     const char *comma = "";
 
-    for (struct value *m = value_first(value_get(spec, STR("containers"))); m; m = value_next(m)) {
+    for (struct value *m = value_first(value_get(run->spec, STR("containers"))); m;
+         m = value_next(m)) {
         struct str image = value_text(value_get(m, STR("image")));
-        bool pulled = stage != STARTING && !is_missing(image);
-        struct str id =
-            pulled ? str_fmt(arena, "sha256:%.*s", STR_ARG(workload_image_id(arena, image)))
-                   : STR("");
+        bool pulled = run->stage != STARTING && !is_missing(image);
+        struct wait wait = wait_of(run, m);
+        struct str id = pulled ? str_fmt(run->arena, "sha256:%.*s",
+                                         STR_ARG(workload_image_id(run->arena, image)))
+                               : STR("");
 
         strbuf_put(&out, str_of(comma));
         jsonf_put(&out,
                   "{'name':%s,'image':%s,'imageID':%s,'ready':%b,'restartCount':0,'state':%r}",
-                  value_text(value_get(m, STR("name"))), image, id, pulled && stage == RUNNING,
-                  state_of(arena, image, stage, now));
+                  value_text(value_get(m, STR("name"))), image, id,
+                  !wait.reason.len && run->stage == RUNNING, state_of(run, &wait));
         comma = ",";
     }
     return strbuf_str(&out);
 }
 
-static bool misses_image(const struct value *spec)
+/* Of the first container that waits. */
+static struct wait first_wait(const struct run *run)
 {
-    for (struct value *m = value_first(value_get(spec, STR("containers"))); m; m = value_next(m))
-        if (is_missing(value_text(value_get(m, STR("image")))))
-            return true;
-    return false;
+    for (struct value *m = value_first(value_get(run->spec, STR("containers"))); m;
+         m = value_next(m)) {
+        struct wait wait = wait_of(run, m);
+
+        if (wait.reason.len)
+            return wait;
+    }
+    return (struct wait){ STR(""), STR("") };
 }
 
-static struct str pod_status(struct arena *arena, const struct value *spec, enum stage stage,
-                             struct str now)
+static struct str pod_status(const struct run *run)
 {
     static const struct str phases[] = { STR_INIT("Pending"), STR_INIT("Running"),
                                          STR_INIT("Succeeded") };
-    bool ready = stage == RUNNING && !misses_image(spec);
-    struct str reason = ready            ? STR("")
-                        : stage == ENDED ? STR(",\"reason\":\"PodCompleted\"")
-                                         : STR(",\"reason\":\"ContainersNotReady\"");
+    bool ready = run->stage == RUNNING && !first_wait(run).reason.len;
+    struct str reason = ready                 ? STR("")
+                        : run->stage == ENDED ? STR(",\"reason\":\"PodCompleted\"")
+                                              : STR(",\"reason\":\"ContainersNotReady\"");
     struct str is = ready ? STR("True") : STR("False");
 
-    return jsonf(arena,
+    return jsonf(run->arena,
                  "{'phase':%s,'conditions':["
                  "{'type':'PodScheduled','status':'True','lastTransitionTime':%s},"
                  "{'type':'Initialized','status':'True','lastTransitionTime':%s},"
                  "{'type':'ContainersReady','status':%s,'lastTransitionTime':%s%r},"
                  "{'type':'Ready','status':%s,'lastTransitionTime':%s%r}],"
                  "'containerStatuses':[%r]}",
-                 stage == RUNNING && !ready ? phases[STARTING] : phases[stage], now, now, is, now,
-                 reason.len ? reason : STR(" "), is, now, reason.len ? reason : STR(" "),
-                 containers_of(arena, spec, stage, now));
+                 run->stage == RUNNING && !ready ? phases[STARTING] : phases[run->stage], run->now,
+                 run->now, is, run->now, reason.len ? reason : STR(" "), is, run->now,
+                 reason.len ? reason : STR(" "), containers_of(run));
 }
 
-static bool is_told(const struct value *pod)
+/* What the first container that waits was told. */
+static struct str told_wait(const struct value *pod)
 {
     struct value *m = value_first(value_walk(pod, "status", "containerStatuses", NULL));
 
-    while (m && !str_eq(value_text(value_walk(m, "state", "waiting", "reason", NULL)),
-                        STR(IMAGE_PULL_BACK_OFF)))
+    while (m && !value_walk(m, "state", "waiting", "message", NULL))
         m = value_next(m);
-    return m != NULL;
+    return value_text(value_walk(m, "state", "waiting", "message", NULL));
 }
 
-struct str pods_run(struct arena *arena, const struct value *pod, struct str now)
+/* Of a pod that has not started. */
+static bool stays(const struct run *run, const struct value *pod)
 {
-    const struct value *spec = value_get(pod, STR("spec"));
-    struct str policy = value_text(value_get(spec, STR("restartPolicy")));
-    enum stage stage = RUNNING;
+    struct search s = { .arena = run->arena, .found = run->found, .namespace_ = run->namespace_ };
+    struct str message = first_wait(run).message;
+
+    search_volumes(&s, run->spec);
+    return s.missing.len || (message.len && str_eq(message, told_wait(pod)));
+}
+
+struct str pods_run(struct arena *arena, const struct value *pod, const struct value *found,
+                    struct str now)
+{
+    struct run run = { .arena = arena,
+                       .spec = value_get(pod, STR("spec")),
+                       .found = found,
+                       .namespace_ = meta(pod, "namespace"),
+                       .now = now,
+                       .stage = RUNNING };
+    struct str policy = value_text(value_get(run.spec, STR("restartPolicy")));
 
     if (str_eq(phase_of(pod), STR("Running")) && policy.len && !str_eq(policy, STR("Always")))
-        stage = ENDED;
-    else if (!str_eq(phase_of(pod), STR("Pending")) || is_told(pod))
+        run.stage = ENDED;
+    else if (!str_eq(phase_of(pod), STR("Pending")) || stays(&run, pod))
         return STR("");
-    return jsonf(arena, "{'status':%r}", pod_status(arena, spec, stage, now));
+    return jsonf(arena, "{'status':%r}", pod_status(&run));
 }
 
 /* ---- making pods ----------------------------------------------------------------------------- */
@@ -209,6 +348,7 @@ static void create(struct work *w, struct str name)
     struct value *labels = metadata ? value_object_at(arena, metadata, STR("labels")) : NULL;
     struct value *spec = value_object_at(arena, pod, STR("spec"));
     bool hashed = w->seen->maker == PODS_DEPLOYMENT;
+    struct run run = { .arena = arena, .spec = spec, .now = w->seen->now, .stage = STARTING };
 
     if (!labels || !spec)
         return;
@@ -230,7 +370,7 @@ static void create(struct work *w, struct str name)
               meta(w->seen->object, "namespace"), value_json(arena, labels),
               value_json(arena, value_object_at(arena, metadata, STR("annotations"))),
               maker->api_version, maker->kind, w->name, meta(w->seen->object, "uid"),
-              value_json(arena, spec), pod_status(arena, spec, STARTING, w->seen->now)));
+              value_json(arena, spec), pod_status(&run)));
 }
 
 static void remove_pod(struct work *w, const struct value *pod)

@@ -40,8 +40,17 @@ bool pods_controls(const struct value *object, const struct value *pod);
 /* Equal input gives equal steps, but for names that the API server generates. */
 struct pods_step pods_next(struct arena *arena, const struct pods_seen *seen);
 
+/* Names of the Secrets and ConfigMaps that a pod cannot start without. */
+struct pods_needs {
+    struct str_list secrets, config_maps;
+};
+struct pods_needs pods_needs_of(struct arena *arena, const struct value *pod);
+
 /* The pod's next status, as a merge patch: its containers start, or wait for an image with name or
- * tag `missing` for ever; what is not to be restarted ends. "" = it stays. */
-struct str pods_run(struct arena *arena, const struct value *pod, struct str now);
+ * tag `missing` for ever, or for what they need (CreateContainerConfigError; for a volume without a
+ * word, as a kubelet does), of which `found` is an array of what there is; what is not to be
+ * restarted ends. "" = it stays. */
+struct str pods_run(struct arena *arena, const struct value *pod, const struct value *found,
+                    struct str now);
 
 #endif

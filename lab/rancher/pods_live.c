@@ -32,12 +32,21 @@ static struct str stem(struct str name)
     return name.len ? str_slice(name, 0, name.len - 1) : name;
 }
 
+/* What pods need: those of the namespace that have not started are looked at; soon, because such
+ * objects come together. */
+static bool is_needed(const struct kube_resource *resource)
+{
+    return is_kind(resource, &res_secrets) || is_kind(resource, &res_configmaps);
+}
+
 void pods_live_changed(struct simulation *simulation, const struct kube_resource *resource,
                        struct str namespace_, struct str name)
 {
     for (int i = 0; i < MAKERS; i++)
         if (is_kind(resource, makers[i]))
             look_at(simulation, AGENDA_DEPLOYMENT + i, namespace_, name, 0);
+    if (is_needed(resource))
+        look_at(simulation, AGENDA_POD, namespace_, STR(""), POD_STAGE_MS / 4);
     if (!is_kind(resource, &res_pods))
         return;
     /* Its name says whose it may be, also when it is gone. */
@@ -180,6 +189,46 @@ static bool is_ours(const struct value *pod)
     return false;
 }
 
+static bool is_pending(const struct value *pod)
+{
+    return str_eq(value_text(value_walk(pod, "status", "phase", NULL)), STR("Pending"));
+}
+
+static void look_at_pending(struct simulation *simulation, struct arena *arena,
+                            struct str namespace_)
+{
+    struct value *pods = list(simulation, arena, &res_pods, namespace_, NULL);
+
+    for (struct value *m = value_first(pods); m; m = value_next(m))
+        if (is_pending(m))
+            look_at(simulation, AGENDA_POD, namespace_, name_of(m), 0);
+}
+
+static void add_found(struct simulation *simulation, struct arena *arena,
+                      const struct kube_resource *resource, const struct agenda_entry *of,
+                      const struct str_list *names, struct value *found)
+{
+    for (uint32_t i = 0; i < names->count; i++) {
+        struct agenda_entry entry = { AGENDA_POD, LOCAL_CLUSTER, of->namespace_, names->items[i] };
+        struct value *object = load(simulation, arena, resource, &entry);
+
+        if (object)
+            value_append(found, object);
+    }
+}
+
+/* Of what the pod needs, what there is. */
+static struct value *find_needs(struct simulation *simulation, struct arena *arena,
+                                const struct agenda_entry *entry, const struct value *pod)
+{
+    struct pods_needs needs = pods_needs_of(arena, pod);
+    struct value *found = value_array(arena);
+
+    add_found(simulation, arena, &res_secrets, entry, &needs.secrets, found);
+    add_found(simulation, arena, &res_configmaps, entry, &needs.config_maps, found);
+    return found;
+}
+
 void pods_live_run(struct simulation *simulation, struct arena *arena,
                    const struct agenda_entry *entry)
 {
@@ -190,14 +239,18 @@ void pods_live_run(struct simulation *simulation, struct arena *arena,
         run_maker(simulation, arena, entry, (enum pods_maker)(entry->kind - AGENDA_DEPLOYMENT));
         return;
     }
+    if (!entry->name.len) {
+        look_at_pending(simulation, arena, entry->namespace_);
+        return;
+    }
     pod = load(simulation, arena, &res_pods, entry);
     if (!pod || !is_ours(pod))
         return;
-    status = pods_run(arena, pod, time_rfc3339(arena, simulation_now(simulation)));
+    status = pods_run(arena, pod, find_needs(simulation, arena, entry, pod),
+                      time_rfc3339(arena, simulation_now(simulation)));
     write_status(simulation, arena, &res_pods, entry, status);
     /* A second stage, if it has one: what is to be restarted stays as it is. */
-    if (status.len &&
-        str_eq(value_text(value_walk(pod, "status", "phase", NULL)), STR("Pending")) &&
+    if (status.len && is_pending(pod) &&
         !str_eq(value_text(value_walk(pod, "spec", "restartPolicy", NULL)), STR("Always")))
         look_at(simulation, AGENDA_POD, entry->namespace_, entry->name, POD_STAGE_MS);
 }

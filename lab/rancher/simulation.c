@@ -91,6 +91,8 @@ static void changed(void *context, struct str cluster, const struct kube_resourc
 {
     struct simulation *simulation = context;
 
+    if (simulation->runs_workloads && str_eq(cluster, LOCAL_CLUSTER))
+        pods_live_changed(simulation, resource, namespace_, name);
     if (is_kind(resource, &res_secrets)) {
         if (!world_is_own_write())
             secret_changed(simulation, cluster, namespace_, name,
@@ -106,8 +108,6 @@ static void changed(void *context, struct str cluster, const struct kube_resourc
     } else if (faults_are_of(cluster, resource, namespace_, name)) {
         faults_load(simulation);
         clusters_look_again(simulation);
-    } else if (simulation->runs_workloads && str_eq(cluster, LOCAL_CLUSTER)) {
-        pods_live_changed(simulation, resource, namespace_, name);
     }
 }
 

@@ -173,13 +173,13 @@ static void repo_link(struct steve *s, struct json object, struct str link)
 
 static void operation_logs(struct steve *s, struct json object)
 {
-    if (!json_bool(json_walk(object, "status", "podCreated", NULL)) ||
-        !json_is(json_walk(object, "metadata", "annotations", OPERATION_TASK_ANNOTATION, NULL),
-                 JSON_STRING)) {
+    struct str log;
+
+    if (json_bool(json_walk(object, "status", "podCreated", NULL)) &&
+        engine_log(s->simulation, s->arena, s->cluster, object, &log))
+        reply_text(s->exchange, 200, log);
+    else
         reply_e1(s->exchange, 404, "NotFound", STR("not found"));
-        return;
-    }
-    reply_text(s->exchange, 200, engine_log(s->simulation, s->arena, s->cluster, object));
 }
 
 /* ---- get and list ---------------------------------------------------------------------------- */

@@ -2,6 +2,8 @@
 /* error.c: texts and tables of failures. */
 #include "base/error.h"
 
+#include "base/memory.h"
+
 #include "base/format.h"
 
 #include <stdio.h>
@@ -65,6 +67,17 @@ int error_wrap(struct error *err, const char *format, ...)
     if (snprintf(err->text, sizeof(err->text), "%s: %s", context, inner) >= (int)sizeof(err->text))
         memcpy(err->text + sizeof(err->text) - 4, "...", 4);
     return -1;
+}
+
+void error_keep(struct error **held, const struct error *error)
+{
+    /* It may be the one that is held. */
+    struct error *kept = error ? mem_new(struct error) : NULL;
+
+    if (kept)
+        *kept = *error;
+    mem_free(*held);
+    *held = kept;
 }
 
 const char *error_reason(enum error_code code)

@@ -35,6 +35,10 @@ __attribute__((format(printf, 4, 5))) int error_at(struct error *err, enum error
 /* Put "context: " before the text. Always -1. */
 __attribute__((format(printf, 2, 3))) int error_wrap(struct error *err, const char *format, ...);
 
+/* An error that something long-lived may have, and mostly has not: `*held`, which is NULL or a copy
+ * of its own, becomes a copy of `error`, or NULL if that is NULL. */
+void error_keep(struct error **held, const struct error *error);
+
 const char *error_reason(enum error_code code);
 int error_http_status(enum error_code code);
 enum error_course error_course(enum error_code code);

@@ -121,13 +121,23 @@ struct dict {
     size_t live;
 };
 
+enum { FIRST_MASK = 3 };
+
+/* Most stay empty, so none has entries before its first key: this one is found, and not written. */
+static struct dict_entry nothing;
+
 struct dict *dict_create(void)
 {
     struct dict *dict = mem_new(struct dict);
 
-    dict->mask = 15;
-    dict->entries = mem_alloc(sizeof(*dict->entries) * (dict->mask + 1));
+    dict->entries = &nothing;
     return dict;
+}
+
+static void entries_free(struct dict_entry *entries)
+{
+    if (entries != &nothing)
+        mem_free(entries);
 }
 
 void dict_free(struct dict *dict)
@@ -136,7 +146,7 @@ void dict_free(struct dict *dict)
         return;
     for (size_t i = 0; i <= dict->mask; i++)
         mem_free(dict->entries[i].key);
-    mem_free(dict->entries);
+    entries_free(dict->entries);
     mem_free(dict);
 }
 
@@ -156,6 +166,8 @@ static void rebuild(struct dict *dict)
     struct dict_entry *old = dict->entries;
     size_t old_mask = dict->mask;
 
+    if (dict->mask < FIRST_MASK)
+        dict->mask = FIRST_MASK;
     while (dict->live * 4 > dict->mask)
         dict->mask = dict->mask * 2 + 1;
     dict->entries = mem_alloc(sizeof(*dict->entries) * (dict->mask + 1));
@@ -167,7 +179,7 @@ static void rebuild(struct dict *dict)
         }
         *find_entry(dict, str_make(old[i].key, old[i].key_len), old[i].hash) = old[i];
     }
-    mem_free(old);
+    entries_free(old);
 }
 
 void *dict_get(const struct dict *dict, struct str key)

@@ -5,8 +5,10 @@
  * there are put off until it has returned (`busy`, settle).
  *
  * A thousand calls at once would be a thousand TLS handshakes at once, none of which is over in
- * time. So few have no connection yet; the others wait, and their time begins with their turn. A
- * peer that nobody gets through to fails those that wait along with the one that tried. */
+ * time. So few have no connection yet; the others wait, and their time begins with their turn. With
+ * HTTP/2 one at a time is enough: when the streams of all connections are used up, each of many
+ * would open another one, which takes them all. A peer that nobody gets through to fails those that
+ * wait along with the one that tried. */
 #include "io/http_client_internal.h"
 
 #include "base/memory.h"
@@ -19,9 +21,13 @@
 
 enum {
     CONNECTIONS_DEFAULT = 64,
-    STREAMS_MAX = 250, /* what an API server offers on one HTTP/2 connection */
+    /* Of one HTTP/2 connection. An API server offers 100 or 250; but libcurl looks at each of them
+     * whenever one has something, and a connection costs no more than eight of them. */
+    STREAMS_MAX = 50,
     CONNECTING_MAX = 32,
     REJECTED_AT_ONCE = 64, /* by one callback of the loop */
+    LOOKED_MS = 5,         /* for answers that libcurl keeps, by one callback */
+    ENDED_MS = 5,          /* for calls that ended, by one callback: what they lead to takes time */
 };
 
 static void settle(struct http_client *client);
@@ -74,7 +80,9 @@ int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_
     struct http_call *call = context;
     long request_bytes = 0;
 
-    (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
+    (void)peer_ip, (void)own_ip, (void)peer_port;
+    call->own_port = own_port;
+    call->fd = CURL_SOCKET_BAD;
     call->client->connected_ms = loop_now_ms(call->client->loop);
     set_connected(call, false, true);
     curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &request_bytes);
@@ -109,10 +117,12 @@ static void free_call(struct http_call *call)
     curl_slist_free_all(call->headers);
     curl_slist_free_all(call->connect_to);
     loop_timer_free(call->silence);
+    http_client_kept_free(call->kept);
     mem_free(call->peer);
     mem_free(call->method);
     mem_free_secret(call->sent_body, call->sent_len);
     mem_free_secret(call->answer, call->answer_len);
+    mem_free(call->error);
     mem_free(call);
 }
 
@@ -131,6 +141,38 @@ static void shut_if_dead(const struct http_call *call, int64_t silent_ms)
         shutdown(fd, SHUT_RDWR);
 }
 
+void http_client_moved(struct http_call *call)
+{
+    struct http_client *client = call->client;
+
+    if (!client->multiplexed || !call->own_port)
+        return;
+    if (call->fd == CURL_SOCKET_BAD)
+        call->fd = http_client_socket_of(client, call->own_port);
+    if (call->fd == CURL_SOCKET_BAD)
+        return;
+    for (size_t i = 0; i < client->moved_count; i++)
+        if (client->moved[i] == call->fd)
+            return;
+    if (client->moved_count == client->moved_capacity) {
+        client->moved_capacity = client->moved_capacity ? client->moved_capacity * 2 : 8;
+        client->moved =
+            mem_resize(client->moved, client->moved_capacity * sizeof(client->moved[0]));
+    }
+    client->moved[client->moved_count++] = call->fd;
+}
+
+/* libcurl lets go of it. What it kept for an answer that is cut off may hold others up. */
+static void let_go(struct http_call *call, bool cut_off)
+{
+    curl_multi_remove_handle(call->client->multi, call->easy);
+    if (!cut_off)
+        return;
+    http_client_moved(call);
+    if (call->client->moved_count)
+        loop_timer_set(call->client->more, 0);
+}
+
 static void remove_call(struct http_call *call)
 {
     take_out(call);
@@ -138,10 +180,11 @@ static void remove_call(struct http_call *call)
     call->client->in_flight--;
 }
 
-static void reject(struct http_call *call)
+static void reject(struct http_call *call, const struct error *error)
 {
+    error_keep(&call->error, error);
     move(call, CALL_REJECTED);
-    loop_timer_set(call->client->rejections, 0);
+    loop_timer_set(call->client->more, 0);
 }
 
 /* It was not connected in its time. While anybody is, or was meanwhile, the others go on: the peer
@@ -150,11 +193,8 @@ static void reject_waiting(const struct http_call *failed, const struct error *e
 {
     struct http_client *client = failed->client;
 
-    while (!client->connected && client->connected_ms < failed->begun_ms &&
-           client->oldest_waiting) {
-        client->oldest_waiting->error = *error;
-        reject(client->oldest_waiting);
-    }
+    while (!client->connected && client->connected_ms < failed->begun_ms && client->oldest_waiting)
+        reject(client->oldest_waiting, error);
 }
 
 static void finish(struct http_call *call, CURLcode code)
@@ -176,10 +216,10 @@ static void finish(struct http_call *call, CURLcode code)
             curl_easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &prepared_us);
             shut_if_dead(call, (taken_us - prepared_us) / 1000 / 2);
         }
-        curl_multi_remove_handle(call->client->multi, call->easy);
+        let_go(call, code != CURLE_OK);
     }
     if (call->state == CALL_REJECTED) {
-        response.error = call->error;
+        response.error = *call->error;
     } else if (code != CURLE_OK) {
         http_client_blame(call, code, response.sent, &response.error);
     } else {
@@ -200,8 +240,10 @@ static void finish(struct http_call *call, CURLcode code)
 
 static void finish_ended(struct http_client *client)
 {
+    const struct clock *clock = loop_clock(client->loop);
+    int64_t until_ms = clock_monotonic_ms(clock) + ENDED_MS;
     struct CURLMsg *message;
-    int left;
+    int left = 0;
 
     while (!client->freed && (message = curl_multi_info_read(client->multi, &left))) {
         struct http_call *call = NULL;
@@ -212,6 +254,10 @@ static void finish_ended(struct http_client *client)
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
         if (call->state == CALL_AT_WORK)
             finish(call, code);
+        if (left && !client->freed && clock_monotonic_ms(clock) >= until_ms) {
+            loop_timer_set(client->more, 0);
+            return;
+        }
     }
 }
 
@@ -221,7 +267,8 @@ static void free_client(struct http_client *client)
         curl_easy_cleanup(client->spare[--client->spare_count]);
     curl_multi_cleanup(client->multi);
     loop_timer_free(client->timer);
-    loop_timer_free(client->rejections);
+    loop_timer_free(client->more);
+    mem_free(client->moved);
     mem_free(client->ca);
     mem_free(client->certificate);
     if (client->key)
@@ -232,10 +279,30 @@ static void free_client(struct http_client *client)
     mem_free(client);
 }
 
+/* A handle for the request. False: it is not one, and ends without. */
+static bool prepare(struct http_call *call, const struct http_request *request)
+{
+    struct http_client *client = call->client;
+    struct error err;
+
+    /* One that was used keeps its buffer, which is large for what stays open. */
+    call->easy = client->spare_count && !call->on_data ? client->spare[--client->spare_count]
+                                                       : curl_easy_init();
+    if (!call->easy)
+        mem_exhausted("HTTP request");
+    if (http_client_prepare(call, request, &err) == 0)
+        return true;
+    reject(call, &err);
+    return false;
+}
+
 static void hand_over(struct http_call *call)
 {
     struct http_client *client = call->client;
 
+    if (call->kept && !prepare(call, &call->kept->request))
+        return;
+    http_client_kept_free(TAKE(call->kept));
     move(call, CALL_AT_WORK);
     call->begun_ms = call->heard_ms = loop_now_ms(client->loop);
     set_connected(call, true, false);
@@ -244,17 +311,26 @@ static void hand_over(struct http_call *call)
     curl_multi_add_handle(client->multi, call->easy);
 }
 
+/* As many as may begin now. */
+static bool has_turn(const struct http_client *client)
+{
+    uint32_t connecting_max = client->multiplexed ? 1 : CONNECTING_MAX;
+
+    return client->connecting < connecting_max &&
+           (!client->requests_max || client->connecting + client->connected < client->requests_max);
+}
+
 /* Hand over what waits, drop what was cancelled. Only when libcurl is not on the stack. */
 static void settle(struct http_client *client)
 {
     while (client->calls[CALL_CANCELLED]) {
         struct http_call *call = client->calls[CALL_CANCELLED];
 
-        curl_multi_remove_handle(client->multi, call->easy);
+        let_go(call, true);
         remove_call(call);
         free_call(call);
     }
-    while (client->oldest_waiting && client->connecting < CONNECTING_MAX)
+    while (client->oldest_waiting && has_turn(client))
         hand_over(client->oldest_waiting);
 }
 
@@ -267,25 +343,53 @@ static void leave(struct http_client *client)
         free_client(client);
 }
 
+/* What is read for one stream of HTTP/2 may belong to others. When a piece is larger than the
+ * buffer of its stream, libcurl 7.88 gives that piece, keeps what is behind it, and looks at it
+ * when the peer sends something else (lib/http2.c, cf_h2_recv: after `pausedata` nothing makes it
+ * run again). Until then answers that are there are not told. So as long as something moves on a
+ * connection, libcurl is told to look at it. */
+static void look_again(struct http_client *client)
+{
+    const struct clock *clock = loop_clock(client->loop);
+    int64_t until_ms = clock_monotonic_ms(clock) + LOOKED_MS;
+    int running;
+
+    while (client->moved_count && !client->freed) {
+        if (clock_monotonic_ms(clock) >= until_ms) {
+            loop_timer_set(client->more, 0);
+            return;
+        }
+
+        /* The one that waits longest first: another may have much to say. */
+        curl_socket_t fd = client->moved[0];
+
+        memmove(client->moved, client->moved + 1, --client->moved_count * sizeof(fd));
+        curl_multi_socket_action(client->multi, fd, CURL_CSELECT_IN, &running);
+    }
+}
+
 void http_client_enter_curl(struct http_client *client, curl_socket_t fd, int events)
 {
     int running;
 
     client->busy++;
     curl_multi_socket_action(client->multi, fd, events, &running);
+    look_again(client);
     finish_ended(client);
     leave(client);
 }
 
-static void end_rejected(void *context)
+static void end_more(void *context)
 {
     struct http_client *client = context;
 
     client->busy++;
+    look_again(client);
+    finish_ended(client);
     for (int i = 0; i < REJECTED_AT_ONCE && client->calls[CALL_REJECTED] && !client->freed; i++)
         finish(client->calls[CALL_REJECTED], CURLE_OK);
     if (client->calls[CALL_REJECTED] && !client->freed)
-        loop_timer_set(client->rejections, 0);
+        loop_timer_set(client->more, 0);
     leave(client);
 }
 
@@ -337,11 +441,9 @@ static struct http_call *new_call(struct http_client *client, const struct http_
     struct http_call *call = mem_new(struct http_call);
 
     call->client = client;
-    /* One that was used keeps its buffer, which is large for what stays open. */
-    call->easy = client->spare_count && !request->on_data ? client->spare[--client->spare_count]
-                                                          : curl_easy_init();
-    if (!call->easy)
-        mem_exhausted("HTTP request");
+    call->fd = CURL_SOCKET_BAD;
+    call->sent_body = request->body.len ? mem_copy(request->body.at, request->body.len) : NULL;
+    call->sent_len = request->body.len;
     call->may_send = request->may_send;
     call->on_begin = request->on_begin;
     call->on_data = request->on_data;
@@ -354,16 +456,19 @@ static struct http_call *new_call(struct http_client *client, const struct http_
 
 struct http_call *http_send(struct http_client *client, const struct http_request *request)
 {
+    bool begins = !client->busy && !client->oldest_waiting && has_turn(client);
     struct http_call *call = new_call(client, request);
 
-    if (http_client_prepare(call, request, &call->error) != 0) {
-        reject(call);
-        return call;
-    }
     if (request->silence_ms > 0) {
         call->silence_ms = request->silence_ms;
         call->silence = loop_timer_create(client->loop, silence_fired, call);
     }
+    if (begins) {
+        if (prepare(call, request))
+            hand_over(call);
+        return call;
+    }
+    call->kept = http_client_keep(request);
     if (!client->busy)
         settle(client);
     return call;
@@ -412,7 +517,7 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
     client->multi = curl_multi_init();
     if (!client->multi)
         mem_exhausted("HTTP client");
-    client->rejections = loop_timer_create(loop, end_rejected, client);
+    client->more = loop_timer_create(loop, end_more, client);
     client->connected_ms = -1;
     client->ca = copy_of(options->ca_pem, &client->ca_len);
     client->certificate = copy_of(options->certificate_pem, &client->certificate_len);
@@ -422,6 +527,7 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
     client->insecure = options->insecure;
     client->plain_allowed = options->plain_allowed;
     client->http1 = options->http1;
+    client->requests_max = options->requests_max;
     client->bearer = options->bearer;
     client->bearer_context = options->bearer_context;
 
@@ -443,7 +549,7 @@ void http_client_free(struct http_client *client)
         while (client->calls[state])
             http_call_cancel(client->calls[state]);
     loop_timer_clear(client->timer);
-    loop_timer_clear(client->rejections);
+    loop_timer_clear(client->more);
     if (!client->busy)
         free_client(client);
 }

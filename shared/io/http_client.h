@@ -24,6 +24,7 @@ struct http_client_options {
     bool http1;                 /* a connection that the peer ends takes one request with it */
     struct str tls_server_name; /* check the certificate against this name; "" = the URL's host */
     uint32_t connections_max;   /* 0 = 64 */
+    uint32_t requests_max;      /* under way at a time, the others wait; 0 = any number */
     /* The bearer token to send, asked at each request so that a rotated file is seen; may be NULL,
      * may give "". Borrowed until the next call. */
     struct str (*bearer)(void *context);

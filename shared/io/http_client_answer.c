@@ -40,6 +40,7 @@ size_t http_client_on_body(char *at, size_t size, size_t count, void *context)
     if (piece.len == 0)
         return 0;
     call->heard_ms = loop_now_ms(call->client->loop);
+    http_client_moved(call);
     curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
     if (!call->on_data || status < 200 || status > 299)
         return collect(call, piece) ? piece.len : CURL_WRITEFUNC_ERROR;
@@ -84,6 +85,9 @@ size_t http_client_on_header(char *at, size_t size, size_t count, void *context)
     struct str line = str_make(at, size * count);
 
     call->heard_ms = loop_now_ms(call->client->loop);
+    if (str_starts(line, STR("HTTP/")))
+        call->client->multiplexed = str_starts(line, STR("HTTP/2"));
+    http_client_moved(call);
     keep_header(line, "content-type", call->content_type, sizeof(call->content_type));
     keep_header(line, "retry-after", call->retry_after, sizeof(call->retry_after));
     if (keep_header(line, "date", call->date, sizeof(call->date)))

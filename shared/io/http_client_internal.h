@@ -24,13 +24,18 @@ struct http_client {
     struct loop *loop;
     CURLM *multi;
     struct loop_timer *timer;
-    struct loop_timer *rejections;        /* ends those that are rejected, from the loop */
+    struct loop_timer *more;              /* goes on where a callback stopped, to be short */
     struct http_call *calls[CALL_STATES]; /* those in each state, newest first */
     struct http_call *oldest_waiting;
     uint32_t in_flight;
-    uint32_t connecting;  /* of those at work: no connection of theirs stands yet */
-    uint32_t connected;   /* the others of them */
-    int64_t connected_ms; /* when one got its connection last; -1 = never yet */
+    uint32_t connecting;          /* of those at work: no connection of theirs stands yet */
+    uint32_t connected;           /* the others of them */
+    int64_t connected_ms;         /* when one got its connection last; -1 = never yet */
+    bool multiplexed;             /* the peer speaks HTTP/2: one connection takes many calls */
+    struct socket_watch *sockets; /* of its connections */
+    curl_socket_t *moved;         /* on which an answer moved on since libcurl was entered */
+    size_t moved_count, moved_capacity;
+    uint32_t requests_max; /* at work at a time; 0 = any number */
     uint64_t opened;
     CURL *spare[SPARE_HANDLES_MAX];
     uint32_t spare_count;
@@ -52,12 +57,21 @@ struct http_client {
     void *bearer_context;
 };
 
+/* A request with all that it points to, but for its body, which the call has. */
+struct kept_request {
+    struct arena *arena;
+    struct http_request request;
+};
+
 struct http_call {
     struct http_client *client;
     struct http_call *next;
     struct http_call *previous;
     enum call_state state;
-    CURL *easy;
+    struct kept_request *kept; /* of one that waits for its turn; else NULL */
+    int own_port;              /* of its connection; 0 = it has none yet */
+    curl_socket_t fd;          /* of that, looked up with HTTP/2; CURL_SOCKET_BAD = not yet */
+    CURL *easy;                /* NULL until its turn: a handle is large, and thousands may wait */
     struct curl_slist *headers;
     struct curl_slist *connect_to;
     char *peer; /* scheme://host:port, for messages */
@@ -87,7 +101,7 @@ struct http_call {
     int64_t date_at_ms;
     char content_type[256];
     char error_text[CURL_ERROR_SIZE];
-    struct error error;
+    struct error *error; /* of one that is rejected; else NULL */
     bool (*may_send)(void *context);
     void (*on_begin)(void *context, int status, struct str content_type);
     bool (*on_data)(void *context, struct str piece);
@@ -96,8 +110,10 @@ struct http_call {
 };
 LINKED_DEFINE(http_call, struct http_call)
 
-/* http_client_request.c: fill the call's handle from the request. -1: `err` says what is wrong
- * with it. */
+/* http_client_request.c: Owned; zeroed when it is freed, since a token may be among the headers. */
+struct kept_request *http_client_keep(const struct http_request *request);
+void http_client_kept_free(struct kept_request *kept);
+/* Fill the call's handle from the request. -1: `err` says what is wrong with it. */
 int http_client_prepare(struct http_call *call, const struct http_request *request,
                         struct error *err);
 
@@ -113,6 +129,8 @@ void http_client_blame(const struct http_call *call, CURLcode code, bool sent, s
 
 /* http_client_sockets.c: make the client's timer, and follow the sockets of `multi` from now on. */
 void http_client_follow_sockets(struct http_client *client);
+/* Of the connection from that port of ours; CURL_SOCKET_BAD if there is none. */
+curl_socket_t http_client_socket_of(struct http_client *client, int own_port);
 /* libcurl's callback that makes a socket. */
 curl_socket_t http_client_on_open(void *context, curlsocktype purpose,
                                   struct curl_sockaddr *address);
@@ -120,6 +138,8 @@ curl_socket_t http_client_on_open(void *context, curlsocktype purpose,
 /* http_client.c: tell libcurl of a socket (CURL_SOCKET_TIMEOUT: of its timer), and end the calls
  * that it has ended. */
 void http_client_enter_curl(struct http_client *client, curl_socket_t fd, int events);
+/* Something of the answer came: there may be more on that connection. */
+void http_client_moved(struct http_call *call);
 /* libcurl's callback before each attempt to send. */
 int http_client_on_attempt(void *context, char *peer_ip, char *own_ip, int peer_port, int own_port);
 

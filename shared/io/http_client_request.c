@@ -17,7 +17,8 @@ enum {
     URL_BYTES_MAX = 16 * 1024,
     SHOWN_BYTES = 200,
     TOKEN_BYTES_MAX = 64 * 1024,
-    STREAM_BUFFER_BYTES = 4096, /* libcurl's own: 16 KiB */
+    STREAM_BUFFER_BYTES = 1024,  /* the least that it takes; its own: 16 KiB */
+    UPLOAD_BUFFER_BYTES = 16384, /* the least that it takes; its own: 64 KiB */
 };
 
 static bool has_control(struct str s)
@@ -205,13 +206,11 @@ static int set_method(struct http_call *call, const struct http_request *request
         curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
         return 0;
     }
-    if (request->body.len || strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 ||
+    if (call->sent_len || strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 ||
         strcmp(method, "PATCH") == 0) {
-        call->sent_body = mem_copy(request->body.at, request->body.len);
-        call->sent_len = request->body.len;
         curl_easy_setopt(easy, CURLOPT_POST, 1L);
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len);
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->sent_body);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->sent_len);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->sent_body ? call->sent_body : "");
     }
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
     return 0;
@@ -262,6 +261,35 @@ static void set_manners(CURL *easy, struct http_client *client)
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 10L);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, http_client_on_open);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, client);
+    curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER_BYTES);
+}
+
+struct kept_request *http_client_keep(const struct http_request *request)
+{
+    struct arena *arena = arena_create(0);
+    struct kept_request *kept = mem_new(struct kept_request);
+    struct http_header *headers = arena_array(arena, struct http_header, request->header_count);
+
+    arena_keep_secret(arena);
+    kept->arena = arena;
+    kept->request = *request;
+    kept->request.url = str_dup(arena, request->url);
+    kept->request.body = STR("");
+    if (request->method)
+        kept->request.method = str_z(arena, str_of(request->method));
+    for (uint32_t i = 0; i < request->header_count; i++)
+        headers[i] = (struct http_header){ str_dup(arena, request->headers[i].name),
+                                           str_dup(arena, request->headers[i].value) };
+    kept->request.headers = headers;
+    return kept;
+}
+
+void http_client_kept_free(struct kept_request *kept)
+{
+    if (!kept)
+        return;
+    arena_free(kept->arena);
+    mem_free(kept);
 }
 
 int http_client_prepare(struct http_call *call, const struct http_request *request,

@@ -15,9 +15,12 @@ enum { UNACKNOWLEDGED_MS = 20000 };
 /* A watch tells its context only, so each socket has one that knows its descriptor. */
 struct socket_watch {
     struct http_client *client;
+    struct socket_watch *next, *previous;
     struct loop_watch *watch;
     int fd;
+    int own_port; /* 0 = not asked for yet */
 };
+LINKED_DEFINE(socket_watch, struct socket_watch)
 
 static void watch_ready(void *context, int events)
 {
@@ -39,6 +42,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *client_contex
     (void)easy;
     if (what == CURL_POLL_REMOVE) {
         if (socket) {
+            socket_watch_unlink(&client->sockets, socket);
             loop_watch_free(socket->watch);
             mem_free(socket);
         }
@@ -53,6 +57,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *client_contex
     socket->client = client;
     socket->fd = fd;
     socket->watch = loop_watch_create(client->loop, fd, events, watch_ready, socket);
+    socket_watch_link(&client->sockets, socket);
     curl_multi_assign(client->multi, fd, socket);
     return 0;
 }
@@ -72,6 +77,32 @@ static int on_timer(CURLM *multi, long timeout_ms, void *context)
 static void timer_fired(void *context)
 {
     http_client_enter_curl(context, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int own_port_of(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t len = sizeof(address);
+    uint16_t port = 0;
+
+    if (getsockname(fd, (struct sockaddr *)&address, &len) != 0)
+        return 0;
+    if (address.ss_family == AF_INET)
+        port = ((const struct sockaddr_in *)&address)->sin_port;
+    else if (address.ss_family == AF_INET6)
+        port = ((const struct sockaddr_in6 *)&address)->sin6_port;
+    return ntohs(port);
+}
+
+curl_socket_t http_client_socket_of(struct http_client *client, int own_port)
+{
+    for (struct socket_watch *socket = client->sockets; socket; socket = socket->next) {
+        if (!socket->own_port)
+            socket->own_port = own_port_of(socket->fd);
+        if (socket->own_port == own_port)
+            return socket->fd;
+    }
+    return CURL_SOCKET_BAD;
 }
 
 curl_socket_t http_client_on_open(void *context, curlsocktype purpose,

@@ -146,21 +146,32 @@ void loop_observe(struct loop *loop,
     loop->ran_context = context;
 }
 
-static int64_t callback_begins(const struct loop *loop)
+/* When a callback begins, by both clocks; 0 where nobody wants to know. */
+struct begun {
+    int64_t at_us;
+    int64_t cpu_us;
+};
+
+static struct begun callback_begins(const struct loop *loop)
 {
-    return loop->ran ? read_us(CLOCK_BOOTTIME) : 0;
+    struct begun begun = { 0, 0 };
+
+    if (loop->ran)
+        begun = (struct begun){ read_us(CLOCK_BOOTTIME), read_us(CLOCK_THREAD_CPUTIME_ID) };
+    return begun;
 }
 
 /* `due_ms`: of a timer; -1 = of something else. */
-static void callback_ended(const struct loop *loop, int64_t began_us, int64_t due_ms)
+static void callback_ended(const struct loop *loop, struct begun begun, int64_t due_ms)
 {
     struct loop_callback callback = { .late_s = -1 };
 
     if (!loop->ran)
         return;
-    callback.took_s = (double)(read_us(CLOCK_BOOTTIME) - began_us) / 1e6;
+    callback.took_s = (double)(read_us(CLOCK_BOOTTIME) - begun.at_us) / 1e6;
+    callback.cpu_s = (double)(read_us(CLOCK_THREAD_CPUTIME_ID) - begun.cpu_us) / 1e6;
     if (due_ms >= 0)
-        callback.late_s = (double)(began_us - due_ms * 1000) / 1e6;
+        callback.late_s = (double)(begun.at_us - due_ms * 1000) / 1e6;
     loop->ran(loop->ran_context, &callback);
 }
 
@@ -206,10 +217,10 @@ static void run_posts(struct loop *loop)
     pthread_mutex_unlock(&loop->posts_lock);
     while (post) {
         struct post *next = post->next;
-        int64_t began_us = callback_begins(loop);
+        struct begun begun = callback_begins(loop);
 
         post->work(post->context);
-        callback_ended(loop, began_us, -1);
+        callback_ended(loop, begun, -1);
         mem_free(post);
         post = next;
     }
@@ -323,11 +334,11 @@ static void fire_timers(struct loop *loop)
             break;
 
         int64_t due_ms = timer->due_ms;
-        int64_t began_us = callback_begins(loop);
+        struct begun begun = callback_begins(loop);
 
         loop_timer_clear(timer);
         timer->fire(timer->context);
-        callback_ended(loop, began_us, due_ms);
+        callback_ended(loop, begun, due_ms);
     }
 }
 
@@ -410,10 +421,10 @@ static void tell(struct loop_watch *watch, uint32_t happened)
     events &= watch->events;
     if (events && !watch->dead) {
         const struct loop *loop = watch->loop;
-        int64_t began_us = callback_begins(loop);
+        struct begun begun = callback_begins(loop);
 
         watch->ready(watch->context, events);
-        callback_ended(loop, began_us, -1);
+        callback_ended(loop, begun, -1);
     }
 }
 

@@ -28,9 +28,11 @@ void loop_stop(struct loop *loop);
 /* Run `work(context)` in the loop's thread, soon; from any thread. */
 void loop_post(struct loop *loop, void (*work)(void *context), void *context);
 
-/* What a callback took, in seconds; of a timer's also by how much it was late, else -1. */
+/* What a callback took, in seconds, and for how many of these it had a processor: the others it
+ * waited for one, or blocked. Of a timer's also by how much it was late, else -1. */
 struct loop_callback {
     double took_s;
+    double cpu_s;
     double late_s;
 };
 /* `ran(context, callback)` after each callback, from now on: what works for long makes all others

@@ -4,15 +4,20 @@
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
-void wait_init(pthread_mutex_t *lock, pthread_cond_t *condition)
+void wait_init_condition(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
 
-    pthread_mutex_init(lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(condition, &attributes);
     pthread_condattr_destroy(&attributes);
+}
+
+void wait_init(pthread_mutex_t *lock, pthread_cond_t *condition)
+{
+    pthread_mutex_init(lock, NULL);
+    wait_init_condition(condition);
 }
 
 struct timespec wait_until(int64_t ms)

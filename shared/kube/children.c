@@ -5,6 +5,7 @@
 
 #include "kube/meta.h"
 #include "kube/pod.h"
+#include "kube/pod_shortage.h"
 #include "text/digest.h"
 #include "text/json_write.h"
 #include "text/value.h"
@@ -160,12 +161,23 @@ static void write_limits(struct json_writer *w, struct json object)
     json_close_array(w);
 }
 
-static struct json storage_of(struct json object)
+/* A claim, or the first template of claims. */
+static struct json claim_of(struct json object)
 {
     struct json_iter it = json_iter(json_walk(object, "spec", "volumeClaimTemplates", NULL));
 
-    return json_walk(json_next(&it) ? it.value : object, "spec", "resources", "requests", "storage",
-                     NULL);
+    return json_next(&it) ? it.value : object;
+}
+
+static void write_storage(struct json_writer *w, struct json object)
+{
+    struct json spec = json_get(claim_of(object), STR("spec"));
+    struct str class = json_str(json_get(spec, STR("storageClassName")));
+
+    json_field_str(w, "storage",
+                   json_str(json_walk(spec, "resources", "requests", "storage", NULL)));
+    if (class.len)
+        json_field_str(w, "storageClass", class);
 }
 
 static void write_health(struct arena *arena, struct json object, struct strbuf *out)
@@ -181,7 +193,10 @@ static void write_health(struct arena *arena, struct json object, struct strbuf 
     json_field_str(&w, "message", status.message);
     json_field_str(&w, "cause", cause_of(arena, object));
     json_field_int(&w, "replicas", replicas);
-    json_field_str(&w, "storage", json_str(storage_of(object)));
+    if (status.state != OBJECT_FAILED && status.state != OBJECT_TERMINATING &&
+        kube_lacks_pods(object))
+        json_field_bool(&w, "lacksPods", true);
+    write_storage(&w, object);
     write_limits(&w, object);
     json_put_key(&w, STR("status"));
     write_scalars(&w, json_get(object, STR("status")));
@@ -230,8 +245,10 @@ struct child_health kube_child_health(struct arena *arena, const struct kept_chi
     health.cause = json_str(json_get(json, STR("cause")));
     json_int64(json_get(json, STR("replicas")), &health.replicas);
     health.storage = json_str(json_get(json, STR("storage")));
+    health.storage_class = json_str(json_get(json, STR("storageClass")));
     health.limits = json_get(json, STR("limits"));
     health.status = json_get(json, STR("status"));
+    health.lacks_pods = json_bool(json_get(json, STR("lacksPods")));
     return health;
 }
 

@@ -71,8 +71,10 @@ struct child_health {
                            make them, such as a quota; "" = it does not say */
     int64_t replicas;   /* of its spec, of an autoscaler the most; -1 = it has none */
     struct str storage; /* that a claim asks for, or the first template of claims; "" = none */
+    struct str storage_class; /* of that one; "" = it names none */
     struct json limits; /* of its containers, or its template's: an array of what each limits */
     struct json status; /* what its status says in numbers, words and truths of its own */
+    bool lacks_pods;    /* and its status does not say why (kube/pod_shortage.h) */
 };
 /* Of what was kept. In the arena. */
 struct child_health kube_child_health(struct arena *arena, const struct kept_child *kept);

@@ -256,6 +256,13 @@ void kube_queue_forget(struct kube_queue *queue, struct str key)
     drop_if_idle(queue, entry);
 }
 
+bool kube_queue_has_failed(const struct kube_queue *queue, struct str key)
+{
+    const struct entry *entry = dict_get(queue->entries, key);
+
+    return entry && entry->failures;
+}
+
 static void become_due(struct kube_queue *queue, struct entry *entry, int64_t now_ms)
 {
     if (entry->rests_until_ms > now_ms) {

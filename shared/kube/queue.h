@@ -38,6 +38,8 @@ int64_t kube_queue_retry(struct kube_queue *queue, struct str key, int64_t retry
 void kube_queue_rest(struct kube_queue *queue, struct str key, int64_t until_ms);
 /* It went well: its failures are forgotten. */
 void kube_queue_forget(struct kube_queue *queue, struct str key);
+/* Whether the last look at it failed. */
+bool kube_queue_has_failed(const struct kube_queue *queue, struct str key);
 
 /* The next key to work on; borrowed until kube_queue_done. False if none is due. */
 bool kube_queue_take(struct kube_queue *queue, int64_t now_ms, struct str *ret_key);

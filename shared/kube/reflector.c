@@ -81,6 +81,21 @@ static struct reflector_output begin_wait(struct reflector *r, bool relist, int6
     };
 }
 
+/* A tenth more or less, so that the lists of a thousand clusters do not come together. */
+static struct reflector_output begin_interval(struct reflector *r, struct rng *rng)
+{
+    int64_t spread = r->interval_ms / 5;
+
+    r->state = REFLECTOR_WAITING;
+    r->relist = true;
+    r->expired_in_a_row = 0;
+    backoff_reset(&r->backoff);
+    return (struct reflector_output){
+        .effect = REFLECTOR_DO_WAIT,
+        .wait_ms = r->interval_ms - spread / 2 + (int64_t)rng_below(rng, (uint64_t)spread + 1),
+    };
+}
+
 /* 410: the version or the page's token is too old, and a fresh list fixes it. At once the first
  * times, because a gap is open; by backoff when it comes again and again. */
 static struct reflector_output expired(struct reflector *r, struct rng *rng)
@@ -108,7 +123,7 @@ static struct reflector_output on_page(struct reflector *r, const struct reflect
     memcpy(r->resource_version, r->list_version, sizeof(r->resource_version));
     r->synced = true;
 
-    struct reflector_output out = begin_watch(r, rng);
+    struct reflector_output out = r->interval_ms ? begin_interval(r, rng) : begin_watch(r, rng);
 
     out.list_ends = true;
     return out;
@@ -162,6 +177,8 @@ static struct reflector_output on_watch_over(struct reflector *r,
                                              const struct reflector_input *input, struct rng *rng)
 {
     forget_failures_if_it_stood(r, input->lasted_ms);
+    if (r->interval_ms) /* since a moment ago */
+        return begin_list(r);
     if (input->event == REFLECTOR_WATCH_ENDED) {
         if (input->lasted_ms < WATCH_SHORT_MS)
             return begin_wait(r, false, -1, rng);
@@ -198,7 +215,7 @@ struct reflector_output reflector_step(struct reflector *reflector,
     case REFLECTOR_TIMER:
         if (state != REFLECTOR_WAITING)
             return nothing();
-        return reflector->relist || reflector->resource_version[0] == '\0'
+        return reflector->relist || reflector->interval_ms || reflector->resource_version[0] == '\0'
                    ? begin_list(reflector)
                    : begin_watch(reflector, rng);
     }

@@ -5,6 +5,9 @@
  *      ^                            |
  *      '------ 410, line too long --'        WAITING between attempts, with backoff
  *
+ * One with an interval has no watch: LISTING, WAITING for about as long, LISTING. Whoever gives one
+ * to a reflector that watches ends its watch, and a list follows at once.
+ *
  * Effects are requests to make and objects to put; the shell (runtime/informer) performs them and
  * feeds what happened back. Sources: Kubernetes API concepts, "Efficient detection of changes" and
  * "Retrieving large results sets in chunks". */
@@ -38,8 +41,9 @@ enum { REFLECTOR_TOKEN_BYTES_MAX = 4096, REFLECTOR_VERSION_BYTES = 64 };
 
 struct reflector {
     enum reflector_state state;
-    bool synced; /* a whole list was put at least once */
-    bool relist; /* what follows the wait */
+    bool synced;         /* a whole list was put at least once */
+    bool relist;         /* what follows the wait */
+    int64_t interval_ms; /* between lists; 0 = what follows a list is a watch */
     uint32_t expired_in_a_row;
     char resource_version[REFLECTOR_VERSION_BYTES]; /* last known; "" = none */
     char list_version[REFLECTOR_VERSION_BYTES];     /* of the list under way */

@@ -46,6 +46,17 @@ const char *kube_request_content_type(const struct kube_request *request)
     return request->verb == KUBE_PATCH ? patch_types[request->patch_type] : "application/json";
 }
 
+/* A server that has no metadata alone is not asked for whole objects instead: whoever reads only
+ * metadata may not want the rest in memory. Source: API concepts, "Metadata-only fetches". */
+struct str kube_request_accept(const struct kube_request *request)
+{
+    if (!request->metadata_only)
+        return STR("application/json");
+    return request->verb == KUBE_LIST
+               ? STR("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
+               : STR("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
+}
+
 void kube_percent_encode(struct strbuf *out, struct str text)
 {
     static const char hex[] = "0123456789ABCDEF";

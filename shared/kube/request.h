@@ -39,6 +39,7 @@ struct kube_request {
     uint32_t limit;
     int64_t timeout_s; /* of a watch */
     bool bookmarks;
+    bool metadata_only; /* of a list or watch: PartialObjectMetadata, or an error */
     bool send_initial_events;
     enum kube_patch_type patch_type;
     struct str field_manager;
@@ -56,6 +57,8 @@ struct str kube_delete_body(struct arena *arena, struct str uid, struct str reso
 struct str kube_request_path(struct arena *arena, const struct kube_request *request);
 const char *kube_request_method(const struct kube_request *request);
 const char *kube_request_content_type(const struct kube_request *request);
+/* The Accept header. */
+struct str kube_request_accept(const struct kube_request *request);
 /* Percent-encode what is not unreserved (RFC 3986 2.3). */
 void kube_percent_encode(struct strbuf *out, struct str text);
 /* "/" and `segment`, encoded; also where it is "." or "..", which servers would take for

@@ -37,13 +37,14 @@ struct kube_call {
     struct kube_client *client;
     struct kube_call *next, *previous;
     struct http_call *http;
-    struct loop_timer *rejection; /* set for what was kept back, because of `line_error` */
+    struct loop_timer *rejection; /* set for what was kept back, because of `error` */
     kube_done *done;
     bool (*line)(void *context, struct str line);
     bool (*piece)(void *context, struct str piece);
+    void (*begun)(void *context); /* may be NULL */
     void *context;
     struct watch_lines *lines;
-    struct error line_error;
+    struct error *error; /* why we end it ourselves; else NULL */
     const char *verb;
     const char *method;
     char *path;
@@ -104,6 +105,7 @@ struct kube_client *kube_client_create(const struct kube_client_options *options
         .plain_allowed = str_starts(client->config.server, STR("http://")),
         .tls_server_name = client->config.tls_server_name,
         .connections_max = options->connections_max,
+        .requests_max = options->requests_max,
         .http1 = options->http1,
         .bearer = bearer,
         .bearer_context = client,
@@ -146,6 +148,7 @@ static void free_call(struct kube_call *call)
 {
     loop_timer_free(call->rejection);
     watch_lines_free(call->lines);
+    mem_free(call->error);
     mem_free(call->path);
     mem_free(call->plural);
     mem_free(call);
@@ -161,6 +164,11 @@ void kube_call_cancel(struct kube_call *call)
         http_call_cancel(TAKE(call->http));
     if (!call->in_line)
         free_call(call);
+}
+
+void kube_call_on_begin(struct kube_call *call, void (*begun)(void *context))
+{
+    call->begun = begun;
 }
 
 void kube_client_await_return(struct kube_client *client, struct kube_return *wish)
@@ -219,8 +227,8 @@ static void on_response(void *context, const struct http_response *response)
 
     if (response->date_ms >= 0)
         server_time_hear(&call->client->time, response->date_ms, response->date_at_ms);
-    if (call->line_error.code != ERROR_NONE) {
-        answer.error = call->line_error;
+    if (call->error) {
+        answer.error = *call->error;
         say_where(call, &answer.error);
     } else if (response->error.code != ERROR_NONE) {
         answer.error = response->error;
@@ -251,9 +259,12 @@ static bool may_send(void *context)
 {
     struct kube_call *call = context;
 
+    struct error err;
+
     if (fence_open(call->client))
         return true;
-    blame_fence(&call->line_error);
+    blame_fence(&err);
+    error_keep(&call->error, &err);
     return false;
 }
 
@@ -261,7 +272,7 @@ static bool may_send(void *context)
 static void reject(void *context)
 {
     struct kube_call *call = context;
-    struct kube_answer answer = { .retry_after_ms = -1, .sent = false, .error = call->line_error };
+    struct kube_answer answer = { .retry_after_ms = -1, .sent = false, .error = *call->error };
 
     say_where(call, &answer.error);
     finish(call, &answer);
@@ -274,6 +285,8 @@ static void on_begin(void *context, int status, struct str content_type)
 
     (void)status, (void)content_type;
     hear(call->client);
+    if (call->begun && !call->cancelled)
+        call->begun(call->context);
 }
 
 static bool pass_piece(void *context, struct str piece)
@@ -286,15 +299,18 @@ static bool pass_piece(void *context, struct str piece)
 static bool on_watched(void *context, struct str piece)
 {
     struct kube_call *call = context;
+    struct error err = { .code = ERROR_NONE };
     struct str line;
 
-    if (watch_lines_put(call->lines, piece, &call->line_error) < 0)
+    if (watch_lines_put(call->lines, piece, &err) < 0) {
+        error_keep(&call->error, &err);
         return false;
+    }
     call->in_line = true;
     while (!call->cancelled && watch_lines_next(call->lines, &line))
         if (!call->line(call->context, line)) {
             if (!call->cancelled)
-                error_set(&call->line_error, ERROR_CANCELLED, "ended by its reader");
+                error_set(&err, ERROR_CANCELLED, "ended by its reader");
             break;
         }
     call->in_line = false;
@@ -302,7 +318,10 @@ static bool on_watched(void *context, struct str piece)
         free_call(call);
         return false;
     }
-    return call->line_error.code == ERROR_NONE;
+    if (err.code == ERROR_NONE)
+        return true;
+    error_keep(&call->error, &err);
+    return false;
 }
 
 static struct kube_call *new_call(struct kube_client *client, const char *verb, const char *method,
@@ -328,6 +347,7 @@ static struct kube_call *new_call(struct kube_client *client, const char *verb, 
 struct wish {
     struct kube_raw raw; /* `method` is the call's */
     bool changes;
+    struct str accept; /* "" = any JSON */
 };
 
 static bool is_kept_back(const struct kube_client *client, bool changes, struct error *ret_error)
@@ -349,15 +369,19 @@ static struct kube_call *send_call(struct kube_call *call, const struct wish *wi
     struct http_header *headers = arena_array(arena, struct http_header, raw->header_count + 2);
     struct strbuf url = strbuf_new(arena, client->config.server.len + raw->path.len);
     uint32_t count = 0;
+    struct error err;
 
-    if (is_kept_back(client, wish->changes, &call->line_error)) {
+    if (is_kept_back(client, wish->changes, &err)) {
+        error_keep(&call->error, &err);
         call->rejection = loop_timer_create(client->options.loop, reject, call);
         loop_timer_set(call->rejection, 0);
         return call;
     }
     strbuf_put(&url, client->config.server);
     strbuf_put(&url, raw->path);
-    headers[count++] = (struct http_header){ STR("Accept"), STR("application/json") };
+    headers[count++] =
+        (struct http_header){ STR("Accept"),
+                              wish->accept.len ? wish->accept : STR("application/json") };
     if (raw->body.len && raw->content_type)
         headers[count++] = (struct http_header){ STR("Content-Type"), str_of(raw->content_type) };
     for (uint32_t i = 0; i < raw->header_count; i++)
@@ -398,6 +422,7 @@ struct kube_call *kube_client_call(struct kube_client *client, const struct kube
                  .content_type = kube_request_content_type(request),
                  .body = request->body },
         .changes = changes(request),
+        .accept = kube_request_accept(request),
     };
 
     return send_call(new_call(client, kube_verb_name(request->verb), kube_request_method(request),
@@ -412,7 +437,7 @@ struct kube_call *kube_client_send(struct kube_client *client, const struct kube
     AUTO(arena_free) struct arena *arena = arena_create(0);
     const char *method = raw->method;
     bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    struct wish wish = { *raw, !reads };
+    struct wish wish = { .raw = *raw, .changes = !reads };
 
     /* The call outlives what the caller passes; methods are few. */
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -444,12 +469,12 @@ struct kube_call *kube_client_watch(struct kube_client *client, const struct kub
                                     void *context)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct wish wish = { .raw = {
-                             .path = kube_request_path(arena, request),
-                             .timeout_ms = request->timeout_s > 0
-                                               ? request->timeout_s * 1000 + WATCH_GRACE_MS
-                                               : -1,
-                         } };
+    struct wish wish = {
+        .raw = { .path = kube_request_path(arena, request),
+                 .timeout_ms =
+                     request->timeout_s > 0 ? request->timeout_s * 1000 + WATCH_GRACE_MS : -1 },
+        .accept = kube_request_accept(request),
+    };
     struct kube_call *call = new_call(client, kube_verb_name(KUBE_WATCH), "GET", wish.raw.path,
                                       request->resource.plural, done, context);
 

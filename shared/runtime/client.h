@@ -20,7 +20,8 @@ struct kube_client_options {
     /* 0 = http_client's own. Over HTTP/2 requests and watches share a few connections; over
      * HTTP/1.1 each watch has one for itself. */
     uint32_t connections_max;
-    bool http1; /* as in http_client_options */
+    uint32_t requests_max; /* as in http_client_options */
+    bool http1;            /* as in http_client_options */
     /* Asked before each request that changes something, when it is queued and again right before it
      * is sent; NULL = always. */
     bool (*may_write)(void *context);
@@ -84,6 +85,8 @@ struct kube_call *kube_client_watch(struct kube_client *client, const struct kub
                                     bool (*line)(void *context, struct str line), kube_done *done,
                                     void *context);
 void kube_call_cancel(struct kube_call *call);
+/* Of a watch: call this, with the context of the call, when a 2xx answer begins. */
+void kube_call_on_begin(struct kube_call *call, void (*begun)(void *context));
 /* Who wants to know when the server answers again after no connection to it could be made: the
  * first answer of any request tells all of them. `told` may send requests, and leaves or frees
  * nobody of them. */

@@ -42,23 +42,24 @@ static int64_t clock_ms(const struct kube_controller *controller)
     return clock_monotonic_ms(loop_clock(controller->options.loop));
 }
 
-/* A large object changes in a thousand places within a second, and each look at it costs the same:
- * one object takes a tenth of the loop at most. */
-static void reconcile(struct kube_controller *controller, struct str borrowed_key)
+void kube_controller_spent(struct kube_controller *controller, struct str key, int64_t took_ms)
 {
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct str key = str_dup(arena, borrowed_key); /* whoever ends it may free the other */
-    int64_t began_ms = clock_ms(controller);
-    int64_t took_ms;
-
-    controller->busy++;
-    controller->options.reconcile(controller->options.context, borrowed_key);
-    took_ms = clock_ms(controller) - began_ms;
     if (took_ms < COSTLY_MS)
         return;
     if (took_ms > REST_MS_MAX / REST_TIMES)
         took_ms = REST_MS_MAX / REST_TIMES;
     kube_queue_rest(controller->queue, key, clock_ms(controller) + took_ms * REST_TIMES);
+}
+
+static void reconcile(struct kube_controller *controller, struct str borrowed_key)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str key = str_dup(arena, borrowed_key); /* whoever ends it may free the other */
+    int64_t began_ms = clock_ms(controller);
+
+    controller->busy++;
+    controller->options.reconcile(controller->options.context, borrowed_key);
+    kube_controller_spent(controller, key, clock_ms(controller) - began_ms);
 }
 
 static void hand_out(void *context)
@@ -147,6 +148,11 @@ void kube_controller_pause(struct kube_controller *controller, bool paused)
         loop_timer_clear(controller->timer);
     else
         wake(controller);
+}
+
+bool kube_controller_has_failed(const struct kube_controller *controller, struct str key)
+{
+    return kube_queue_has_failed(controller->queue, key);
 }
 
 size_t kube_controller_depth(const struct kube_controller *controller)

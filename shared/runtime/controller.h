@@ -34,6 +34,12 @@ void kube_controller_add_after(struct kube_controller *controller, struct str ke
                                int64_t delay_ms);
 void kube_controller_done(struct kube_controller *controller, struct str key,
                           enum reconcile_result result, int64_t after_ms);
+/* A large object changes in a thousand places within a second, and each look at it costs the same:
+ * one takes a tenth of the time at most. What a reconcile took within its call counts by itself;
+ * this is for work that went on afterwards, before kube_controller_done. */
+void kube_controller_spent(struct kube_controller *controller, struct str key, int64_t took_ms);
+/* Whether the last reconcile of the key was to be retried. */
+bool kube_controller_has_failed(const struct kube_controller *controller, struct str key);
 /* While paused, keys gather and none is handed out (not leader, shutting down). Starts paused. */
 void kube_controller_pause(struct kube_controller *controller, bool paused);
 size_t kube_controller_depth(const struct kube_controller *controller);

@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/pack.h"
 #include "kube/apistatus.h"
 #include "kube/limits.h"
 #include "kube/meta.h"
@@ -25,7 +26,7 @@
 
 struct informer {
     struct informer_options options;
-    struct arena *strings; /* of the options */
+    char *strings; /* of the options */
     struct kube_cache *cache;
     struct reflector reflector;
     struct rng rng;
@@ -39,9 +40,10 @@ struct informer {
     int64_t heard_ms;   /* -1 = never */
     int64_t resumed_ms; /* 0 = its last list was without trouble since */
     bool synced;
-    struct error watch_error; /* why we end the watch ourselves */
-    struct error trouble;
-    bool trouble_of_watch; /* a list that works does not end it */
+    bool again;                /* another list follows the one under way */
+    struct error *watch_error; /* why we end the watch ourselves; NULL */
+    struct error *trouble;     /* NULL: there is none */
+    bool trouble_of_watch;     /* a list that works does not end it */
 };
 
 static void feed(struct informer *informer, const struct reflector_input *input);
@@ -53,10 +55,10 @@ static int64_t now_ms(const struct informer *informer)
 
 static void set_trouble(struct informer *informer, const struct error *error, bool of_watch)
 {
-    bool told = informer->trouble.code != ERROR_NONE && informer->trouble.code == error->code &&
-                strcmp(informer->trouble.text, error->text) == 0;
+    bool told = informer->trouble && informer->trouble->code == error->code &&
+                strcmp(informer->trouble->text, error->text) == 0;
 
-    informer->trouble = *error;
+    error_keep(&informer->trouble, error);
     informer->trouble_of_watch = of_watch;
     if (!told && informer->options.on_trouble)
         informer->options.on_trouble(informer->options.context, error);
@@ -64,9 +66,9 @@ static void set_trouble(struct informer *informer, const struct error *error, bo
 
 static void clear_trouble(struct informer *informer)
 {
-    if (informer->trouble.code == ERROR_NONE)
+    if (!informer->trouble)
         return;
-    informer->trouble = (struct error){ .code = ERROR_NONE };
+    error_keep(&informer->trouble, NULL);
     informer->trouble_of_watch = false;
     informer->resumed_ms = now_ms(informer);
     if (informer->options.on_trouble)
@@ -264,8 +266,8 @@ static void on_watch_done(void *context, const struct kube_answer *answer)
     struct error error = answer->error;
 
     informer->call = NULL;
-    if (informer->watch_error.code != ERROR_NONE)
-        error = informer->watch_error;
+    if (informer->watch_error)
+        error = *informer->watch_error;
     end_watch(informer, error.code == ERROR_NONE ? REFLECTOR_WATCH_ENDED : REFLECTOR_WATCH_FAILED,
               &error, answer->retry_after_ms);
 }
@@ -296,21 +298,34 @@ static void take_event(struct informer *informer, struct arena *arena,
     feed(informer, &input);
 }
 
+/* The server took the watch, and may say nothing for a minute. */
+static void on_begun(void *context)
+{
+    struct informer *informer = context;
+
+    informer->heard_ms = now_ms(informer);
+    clear_trouble(informer);
+}
+
 static bool on_line(void *context, struct str line)
 {
     struct informer *informer = context;
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct watch_event event;
+    struct error err;
 
     loop_timer_set(informer->silence, informer->options.probe_after_ms);
     kube_call_cancel(TAKE(informer->probe));
     clear_trouble(informer);
     if (informer->options.secret)
         arena_keep_secret(arena);
-    if (watch_read(arena, line, &event, &informer->watch_error) < 0)
+    if (watch_read(arena, line, &event, &err) < 0) {
+        error_keep(&informer->watch_error, &err);
         return false;
+    }
     if (event.type == WATCH_ERROR) {
-        kube_error_from_answer(event.code, json_raw(event.object), &informer->watch_error);
+        kube_error_from_answer(event.code, json_raw(event.object), &err);
+        error_keep(&informer->watch_error, &err);
         return false;
     }
     informer->heard_ms = now_ms(informer);
@@ -356,6 +371,7 @@ static struct kube_request request_of(const struct informer *informer, enum kube
         .namespace_ = informer->options.namespace_,
         .label_selector = informer->options.label_selector,
         .field_selector = informer->options.field_selector,
+        .metadata_only = informer->options.metadata_only,
     };
 }
 
@@ -388,19 +404,22 @@ static void do_watch(struct informer *informer, int64_t watch_ms)
     request.resource_version = str_of(informer->reflector.resource_version);
     request.bookmarks = true;
     request.timeout_s = watch_ms / 1000;
-    informer->watch_error.code = ERROR_NONE;
+    error_keep(&informer->watch_error, NULL);
     informer->watch_began_ms = now_ms(informer);
     loop_timer_set(informer->silence, first_silence(informer));
     informer->call =
         kube_client_watch(informer->options.client, &request, on_line, on_watch_done, informer);
+    kube_call_on_begin(informer->call, on_begun);
 }
 
 static void feed(struct informer *informer, const struct reflector_input *input)
 {
     struct reflector_output out = reflector_step(&informer->reflector, input, &informer->rng);
 
-    if (out.list_begins)
+    if (out.list_begins) {
         kube_cache_begin_round(informer->cache);
+        informer->again = false;
+    }
     if (out.list_ends) {
         drop_unlisted(informer);
         if (!informer->trouble_of_watch) {
@@ -418,7 +437,7 @@ static void feed(struct informer *informer, const struct reflector_input *input)
         do_watch(informer, out.watch_ms);
         break;
     case REFLECTOR_DO_WAIT:
-        loop_timer_set(informer->wait, out.wait_ms);
+        loop_timer_set(informer->wait, out.list_ends && informer->again ? 0 : out.wait_ms);
         break;
     }
     if (out.list_ends && !informer->synced) {
@@ -437,8 +456,26 @@ static void on_wait_over(void *context)
 
 void informer_retry(struct informer *informer)
 {
-    if (informer && loop_timer_is_set(informer->wait))
+    if (!informer)
+        return;
+    if (loop_timer_is_set(informer->wait))
         loop_timer_set(informer->wait, 0);
+    else
+        informer->again = true;
+}
+
+void informer_set_interval(struct informer *informer, int64_t interval_ms)
+{
+    const struct error none = { .code = ERROR_NONE };
+
+    if (informer->options.interval_ms == interval_ms)
+        return;
+    informer->options.interval_ms = informer->reflector.interval_ms = interval_ms;
+    informer->trouble_of_watch = informer->trouble_of_watch && !interval_ms;
+    if (informer->reflector.state == REFLECTOR_WATCHING)
+        end_watch(informer, REFLECTOR_WATCH_ENDED, &none, -1);
+    else if (!informer->trouble && loop_timer_is_set(informer->wait))
+        informer_retry(informer);
 }
 
 /* It waits the longer the longer the server was away; all that wait for it do not come at once. */
@@ -446,7 +483,8 @@ static void server_is_back(void *context)
 {
     struct informer *informer = context;
 
-    if (loop_timer_is_set(informer->wait) && informer->trouble.code == ERROR_CONNECT)
+    if (loop_timer_is_set(informer->wait) && informer->trouble &&
+        informer->trouble->code == ERROR_CONNECT)
         loop_timer_set(informer->wait,
                        (int64_t)rng_below(&informer->rng, LIMIT_SERVER_RETURN_SPREAD));
 }
@@ -454,18 +492,19 @@ static void server_is_back(void *context)
 static void copy_options(struct informer *informer, const struct informer_options *from)
 {
     struct informer_options *to = &informer->options;
-    struct arena *arena = informer->strings;
+    struct str *const texts[] = {
+        &to->prefix,         &to->namespace_,       &to->label_selector,  &to->field_selector,
+        &to->resource.group, &to->resource.version, &to->resource.plural, &to->resource.kind,
+    };
+    size_t bytes = 0;
+    char *at;
 
     *to = *from;
-    to->prefix = str_dup(arena, from->prefix);
-    to->namespace_ = str_dup(arena, from->namespace_);
-    to->label_selector = str_dup(arena, from->label_selector);
-    to->field_selector = str_dup(arena, from->field_selector);
-    to->resource =
-        (struct kube_resource){ str_dup(arena, from->resource.group),
-                                str_dup(arena, from->resource.version),
-                                str_dup(arena, from->resource.plural),
-                                str_dup(arena, from->resource.kind), from->resource.namespaced };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        bytes += texts[i]->len;
+    informer->strings = at = mem_alloc(bytes);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        *texts[i] = pack_str(&at, *texts[i]);
     if (to->probe_after_ms == 0)
         to->probe_after_ms = LIMIT_WATCH_PROBE_AFTER;
     if (to->probe_answer_ms == 0)
@@ -477,12 +516,12 @@ struct informer *informer_create(const struct informer_options *options)
     struct informer *informer = mem_new(struct informer);
     struct loop *loop = kube_client_loop(options->client);
 
-    informer->strings = arena_create(0);
     copy_options(informer, options);
     informer->heard_ms = -1;
     informer->page_limit = options->page_limit ? options->page_limit : LIMIT_LIST_PAGE;
     informer->cache = kube_cache_create();
     informer->reflector = reflector_new();
+    informer->reflector.interval_ms = options->interval_ms;
     informer->rng = rng_from_seed(options->seed);
     informer->wait = loop_timer_create(loop, on_wait_over, informer);
     informer->silence = loop_timer_create(loop, on_silence, informer);
@@ -502,8 +541,10 @@ void informer_free(struct informer *informer)
     loop_timer_free(informer->wait);
     loop_timer_free(informer->silence);
     kube_cache_free(informer->cache);
+    mem_free(informer->watch_error);
+    mem_free(informer->trouble);
     reflector_free(&informer->reflector);
-    arena_free(informer->strings);
+    mem_free(informer->strings);
     mem_free(informer);
 }
 
@@ -519,7 +560,9 @@ bool informer_synced(const struct informer *informer)
 
 const struct error *informer_trouble(const struct informer *informer)
 {
-    return &informer->trouble;
+    static const struct error none = { .code = ERROR_NONE };
+
+    return informer->trouble ? informer->trouble : &none;
 }
 
 int64_t informer_heard_ms(const struct informer *informer)
@@ -529,5 +572,5 @@ int64_t informer_heard_ms(const struct informer *informer)
 
 int64_t informer_resumed_ms(const struct informer *informer)
 {
-    return informer->trouble.code != ERROR_NONE ? now_ms(informer) : informer->resumed_ms;
+    return informer->trouble ? now_ms(informer) : informer->resumed_ms;
 }

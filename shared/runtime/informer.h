@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* informer.h: a cache that follows one collection: list in pages, then watch, for ever.
+/* informer.h: a cache that follows one collection: list in pages, then watch, for ever; or, where
+ * what is a little old is good enough, list at intervals.
  *
  * Recovers by itself (kube/reflector.h); notices a dead connection within LIMIT_WATCH_DEAD_TIME by
  * asking the same peer something small. Between loss and recovery the cache keeps what it had;
@@ -36,7 +37,10 @@ struct informer_options {
      * time. 0 = LIMIT_WATCH_PROBE_AFTER and LIMIT_WATCH_PROBE_ANSWER. */
     int64_t probe_after_ms;
     int64_t probe_answer_ms;
+    int64_t interval_ms; /* list again after so long, and do not watch; 0 = watch */
     bool secret;         /* what is read and kept is zeroed before its memory is given back */
+    /* `keep` gets PartialObjectMetadata, and nothing else of an object is sent here. */
+    bool metadata_only;
     uint32_t page_limit; /* 0 = LIMIT_LIST_PAGE */
 };
 
@@ -44,16 +48,21 @@ struct informer_options {
 struct informer *informer_create(const struct informer_options *options);
 void informer_free(struct informer *informer);
 AUTO_DEFINE(informer_free, struct informer *)
-/* What made it fail is over: if it waits to try again, it tries now. NULL is none. */
+/* What made it fail is over, or something is new: if it waits to try or to list again, it does so
+ * now. If it lists at intervals and a list is under way, which may be older than what is new,
+ * another one follows. NULL is none. */
 void informer_retry(struct informer *informer);
+/* Change options.interval_ms; what is held stays. An informer that watched, or waited for its
+ * interval, lists at once; so from then on nothing is missed that a list shows. */
+void informer_set_interval(struct informer *informer, int64_t interval_ms);
 const struct kube_cache *informer_cache(const struct informer *informer);
 bool informer_synced(const struct informer *informer);
 /* The last trouble; code ERROR_NONE while all is well. */
 const struct error *informer_trouble(const struct informer *informer);
 /* When (loop_now_ms) the server last proved that what it says comes here: a page of a list,
- * an object or bookmark of the watch, or a probe that succeeded. -1 = never yet. While the
- * watch stands this is at most `probe_after_ms` + `probe_answer_ms` ago; a rejection proves a
- * way to somebody, not to it. */
+ * the begin of a watch, an object or bookmark of it, or a probe that succeeded. -1 = never yet.
+ * While the watch stands this is at most `probe_after_ms` + `probe_answer_ms` ago; a rejection
+ * proves a way to somebody, not to it. */
 int64_t informer_heard_ms(const struct informer *informer);
 /* When (loop_now_ms) its watch was resumed after trouble: what happened before may still be on its
  * way. Now, while it is in trouble; 0, if there was none since its last list. */

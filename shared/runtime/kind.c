@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kind.c: one reconcile: render -> children -> status. */
+/* kind.c: one reconcile: render -> children -> Events, if pods are missing -> status. */
 #include "runtime/kind.h"
 
 #include "base/memory.h"
 #include "kube/meta.h"
+#include "kube/pod_shortage.h"
 #include "kube/status_patch.h"
 #include "runtime/children.h"
 #include "runtime/controller.h"
@@ -15,6 +16,7 @@ struct kind_reconciler {
     struct informer *objects;
     struct children *children;
     struct expectations *written; /* of objects, by us: their status */
+    struct pod_shortages *shortages;
     struct kube_controller *queue;
     struct reconcile *newest; /* under way */
 };
@@ -29,9 +31,10 @@ struct reconcile {
     int64_t now_ms; /* since 1970; one for all that is decided */
     struct children_count count;
     struct kube_conditions conditions; /* as they are stored, then as they should be */
-    struct kube_call *writing;
+    struct kube_call *call;            /* list of Events, or write of the status */
     enum reconcile_result result;
-    bool gone; /* there is no such object any more */
+    int64_t again_ms; /* -1 = when something changes */
+    bool gone;        /* there is no such object any more */
 };
 
 static struct kube_owner owner_of(const struct reconcile *reconcile)
@@ -111,14 +114,14 @@ static void on_written(void *context, const struct kube_answer *answer)
     struct kind_reconciler *of = reconcile->of;
     struct str version = version_in(reconcile->arena, answer);
 
-    reconcile->writing = NULL;
+    reconcile->call = NULL;
     tell_write(reconcile, version, &answer->error);
     if (answer->error.code == ERROR_NONE) {
         if (version.len)
             expectations_set(of->written, reconcile->key, version,
                              kube_cache_get(informer_cache(of->objects), reconcile->key), STR(""),
                              now(of));
-        end(reconcile, reconcile->result, -1);
+        end(reconcile, reconcile->result, reconcile->again_ms);
         return;
     }
     log_warn(of->options.log, "status not written",
@@ -127,14 +130,28 @@ static void on_written(void *context, const struct kube_answer *answer)
     end(reconcile, RECONCILE_RETRY, answer->retry_after_ms);
 }
 
+/* The first child that lacks pods, of which only Events can tell why; NULL: none. */
+static struct seen_child *that_lacks_pods(const struct seen_children *children)
+{
+    for (uint32_t i = 0; i < children->count; i++)
+        if (children->items[i].health.lacks_pods)
+            return &children->items[i];
+    return NULL;
+}
+
 /* In the arena; borrowed from the reconcile, which goes on. */
 static struct kind_observation observe(struct reconcile *reconcile)
 {
     struct kind_reconciler *of = reconcile->of;
     const struct kube_owner owner = owner_of(reconcile);
     struct seen_children *seen = arena_new(reconcile->arena, struct seen_children);
+    struct seen_child *lacking;
 
     *seen = children_seen(of->children, reconcile->arena, &owner);
+    lacking = that_lacks_pods(seen);
+    if (lacking)
+        lacking->health.cause =
+            str_dup(reconcile->arena, pod_shortages_cause(of->shortages, reconcile->key));
     return (struct kind_observation){
         .object = reconcile->object,
         .accepted = kube_condition_find(&reconcile->conditions, STR("Accepted")),
@@ -181,18 +198,53 @@ static void write_status(struct reconcile *reconcile)
     if (json_read(reconcile->arena, status, &json_limits_default, &reconcile->status, &ignored) ==
             0 &&
         json_equal(reconcile->status, json_get(reconcile->object, STR("status")))) {
-        end(reconcile, reconcile->result, -1);
+        end(reconcile, reconcile->result, reconcile->again_ms);
         return;
     }
     request = kube_status_replace(reconcile->arena, &kind->resource, reconcile->meta.namespace_,
                                   reconcile->meta.name, str_of(kind->field_manager), status);
-    reconcile->writing =
+    reconcile->call =
         kube_client_call(reconcile->of->options.client, &request, on_written, reconcile);
 }
 
 static void set_condition(struct reconcile *reconcile, struct kube_condition condition)
 {
     kube_condition_set(&reconcile->conditions, condition, reconcile->now_ms);
+}
+
+/* --- why pods are missing --- */
+
+static void on_events(void *context, const struct kube_answer *answer)
+{
+    struct reconcile *reconcile = context;
+    struct kind_reconciler *of = reconcile->of;
+
+    reconcile->call = NULL;
+    if (answer->error.code == ERROR_NONE)
+        pod_shortages_set(of->shortages, reconcile->key,
+                          kube_shortage_cause(reconcile->arena, answer->body));
+    else
+        log_debug(of->options.log, "Events not listed",
+                  LOG_STR("kind", of->options.kind->resource.kind),
+                  LOG_STR("object", reconcile->key), LOG_Z("error", answer->error.text));
+    write_status(reconcile);
+}
+
+/* Children are where their owner is. */
+static void ask_why_pods_are_missing(struct reconcile *reconcile)
+{
+    struct kind_reconciler *of = reconcile->of;
+    const struct seen_child *lacking = that_lacks_pods(observe(reconcile).children);
+    struct kube_request request;
+
+    if (!pod_shortages_step(of->shortages, reconcile->key, lacking != NULL, now(of),
+                            &reconcile->again_ms)) {
+        write_status(reconcile);
+        return;
+    }
+    request = kube_shortage_request(reconcile->arena, lacking->resource, reconcile->meta.namespace_,
+                                    lacking->name);
+    reconcile->call = kube_client_call(of->options.client, &request, on_events, reconcile);
 }
 
 /* --- one object --- */
@@ -205,7 +257,7 @@ static void on_children(void *context, const struct child_results *results)
     reconcile->result = reconcile->count.failed ? RECONCILE_RETRY : RECONCILE_DONE;
     set_condition(reconcile,
                   kube_children_condition(reconcile->arena, results, reconcile->meta.generation));
-    write_status(reconcile);
+    ask_why_pods_are_missing(reconcile);
 }
 
 /* The first finding that is denied; NULL: it can be rendered. */
@@ -280,6 +332,7 @@ static struct reconcile *reconcile_new(struct kind_reconciler *of, struct str ke
         .arena = arena,
         .key = str_dup(arena, key),
         .now_ms = kube_client_wall_ms(of->options.client),
+        .again_ms = -1,
     };
     if (of->newest)
         of->newest->newer = reconcile;
@@ -296,8 +349,10 @@ static void begin(void *context, struct str key)
     struct error ignored;
 
     reconcile->gone = !object;
-    if (!object)
+    if (!object) {
         expectations_forget(of->written, key);
+        pod_shortages_forget(of->shortages, key);
+    }
     if (!object || put_off_ms > 0 || !of->children || !children_synced(of->children)) {
         end(reconcile, object ? RECONCILE_LATER : RECONCILE_DONE, put_off_ms > 0 ? put_off_ms : -1);
         return;
@@ -408,6 +463,7 @@ void *kind_reconciler_create(const struct kind_options *options)
 
     of->options = *options;
     of->written = expectations_create();
+    of->shortages = pod_shortages_create();
     of->queue = kube_controller_create(&(struct kube_controller_options){
         .loop = options->loop,
         .workers = options->workers,
@@ -438,14 +494,15 @@ void kind_reconciler_free(void *reconciler)
     while (of->newest) {
         struct reconcile *newest = of->newest;
 
-        if (newest->writing)
-            kube_call_cancel(newest->writing);
+        if (newest->call)
+            kube_call_cancel(newest->call);
         unlink_reconcile(newest);
         arena_free(newest->arena);
     }
     informer_free(of->objects);
     kube_controller_free(of->queue);
     expectations_free(of->written);
+    pod_shortages_free(of->shortages);
     mem_free(of);
 }
 

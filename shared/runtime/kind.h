@@ -11,6 +11,9 @@
  *                               Applied: whether its children are as desired (kube/children.h)
  *   and what `summarize` adds   from how the children fare
  *
+ * Of a child that lacks pods and whose status does not say why, Events tell (kube/pod_shortage.h):
+ * they are read, and are its cause.
+ *
  * An object that cannot be rendered keeps the children that it has. Of one that is being deleted
  * only the status is kept up to date: the garbage collector takes its children. */
 #ifndef HERD_RUNTIME_KIND_H

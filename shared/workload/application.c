@@ -37,6 +37,7 @@ static void read(const struct workload_kind *kind, struct arena *arena,
     if (spec.strategy == APPLICATION_RUN_ONCE)
         workload.controller = WORKLOAD_JOBS;
     workload.replicas = spec.replicas;
+    workload.recreatable = true;
     workload.recreate = spec.strategy == APPLICATION_RECREATE;
     workload.image = spec.image;
     workload.config = spec.config;

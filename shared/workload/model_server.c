@@ -400,6 +400,8 @@ static void read(const struct workload_kind *kind, struct arena *arena,
     struct scaling decision = decide(arena, &spec, seen);
 
     validate(arena, &spec, problems);
+    if (!spec.model.len)
+        spec.model = workload.name;
     workload.controller = WORKLOAD_STATEFUL_SETS;
     workload.image = spec.image;
     workload.service_type = STR("ClusterIP");

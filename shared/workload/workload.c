@@ -145,6 +145,21 @@ static void put_volume_template(struct draft *d, const struct rendering *r)
     json_close_array(&d->w);
 }
 
+/* Kubernetes' own bounds of a rolling update, which are not allowed beside Recreate, and stay where
+ * nobody who applies them leaves them out (apps/validation.go, ValidateDeploymentStrategy). */
+static void put_strategy(struct draft *d, const struct workload *workload)
+{
+    draft_open(d, "strategy");
+    draft_field(d, "type", workload->recreate ? STR("Recreate") : STR("RollingUpdate"));
+    if (workload->recreatable && !workload->recreate) {
+        draft_open(d, "rollingUpdate");
+        draft_field(d, "maxSurge", STR("25%"));
+        draft_field(d, "maxUnavailable", STR("25%"));
+        draft_close(d);
+    }
+    draft_close(d);
+}
+
 static void render_deployment(const struct rendering *r)
 {
     struct draft *d = begin(r);
@@ -152,9 +167,7 @@ static void render_deployment(const struct rendering *r)
     draft_open(d, "spec");
     draft_number(d, "replicas", replicas_of(r));
     put_match(d, r);
-    draft_open(d, "strategy");
-    draft_field(d, "type", r->workload->recreate ? STR("Recreate") : STR("RollingUpdate"));
-    draft_close(d);
+    put_strategy(d, r->workload);
     draft_pod_template(d, r);
     draft_close(d);
     end(r, d, WORKLOAD_DEPLOYMENTS, r->workload->name);
@@ -400,35 +413,69 @@ void workload_deny(struct problems *problems, const char *field, struct str mess
                                              .severity = SEVERITY_DENY });
 }
 
+static void check_claim(struct arena *arena, const struct workload *workload,
+                        const struct seen_child *claim, struct problems *problems)
+{
+    if (!workload->volume_size.len)
+        workload_deny(problems, "spec.storage.enabled",
+                      str_fmt(arena,
+                              "Invalid value: false: the volume %.*s would be deleted with what is "
+                              "in it",
+                              STR_ARG(claim->name)),
+                      "leave it enabled; or delete the object, and create it without storage");
+    else if (bytes_of(workload->volume_size) > 0 &&
+             bytes_of(claim->health.storage) > bytes_of(workload->volume_size))
+        workload_deny(problems, "spec.storage.size",
+                      str_fmt(arena,
+                              "Invalid value: \"%.*s\": the volume %.*s has %.*s, and volumes do "
+                              "not shrink",
+                              STR_ARG(workload->volume_size), STR_ARG(claim->name),
+                              STR_ARG(claim->health.storage)),
+                      "say at least as much as it has");
+}
+
+/* The templates of its claims are immutable (apps/v1 StatefulSetSpec). */
+static void check_templates(struct arena *arena, const struct workload *workload,
+                            const struct seen_child *set, struct problems *problems)
+{
+    bool has_volumes = set->health.storage.len > 0, wants_volumes = workload->volume_size.len > 0;
+
+    if (has_volumes != wants_volumes)
+        workload_deny(
+            problems, "spec.storage.enabled",
+            str_fmt(arena,
+                    "Invalid value: %s: the StatefulSet %.*s was made %s volumes, and that "
+                    "cannot be changed",
+                    wants_volumes ? "true" : "false", STR_ARG(set->name),
+                    has_volumes ? "with" : "without"),
+            "delete the StatefulSet, and it is made again as the spec says; or put back "
+            "what the spec said");
+    else if (workload->storage_class.len &&
+             !str_eq(set->health.storage_class, workload->storage_class))
+        workload_deny(
+            problems, "spec.storage.storageClass",
+            str_fmt(arena,
+                    "Invalid value: \"%.*s\": the volumes of StatefulSet %.*s have %s%.*s, "
+                    "and that cannot be changed",
+                    STR_ARG(workload->storage_class), STR_ARG(set->name),
+                    set->health.storage_class.len ? "the class " : "the default class",
+                    STR_ARG(set->health.storage_class)),
+            "put back what the spec said; or delete the object with what is in its "
+            "volumes, and create it again");
+}
+
 void workload_check_volumes(struct arena *arena, const struct workload *workload,
                             const struct kind_observation *seen, struct problems *problems)
 {
-    for (uint32_t i = 0; i < seen->children->count; i++) {
-        const struct seen_child *child = &seen->children->items[i];
+    uint32_t found = problems->list.count;
 
-        if (child->resource != &workload_child_resources[WORKLOAD_CLAIMS])
-            continue;
-        if (!workload->volume_size.len) {
-            workload_deny(problems, "spec.storage.enabled",
-                          str_fmt(arena,
-                                  "Invalid value: false: the volume %.*s would be deleted with "
-                                  "what is in it",
-                                  STR_ARG(child->name)),
-                          "leave it enabled; or delete the object, and create it without storage");
-            return;
-        }
-        if (bytes_of(workload->volume_size) > 0 &&
-            bytes_of(child->health.storage) > bytes_of(workload->volume_size)) {
-            workload_deny(problems, "spec.storage.size",
-                          str_fmt(arena,
-                                  "Invalid value: \"%.*s\": the volume %.*s has %.*s, and volumes "
-                                  "do not shrink",
-                                  STR_ARG(workload->volume_size), STR_ARG(child->name),
-                                  STR_ARG(child->health.storage)),
-                          "say at least as much as it has");
-            return;
-        }
-    }
+    for (uint32_t i = 0; i < seen->children->count && problems->list.count == found; i++)
+        if (seen->children->items[i].resource == &workload_child_resources[WORKLOAD_CLAIMS])
+            check_claim(arena, workload, &seen->children->items[i], problems);
+    for (uint32_t i = 0; i < seen->children->count && problems->list.count == found; i++)
+        if (workload->controller == WORKLOAD_STATEFUL_SETS &&
+            seen->children->items[i].resource == &workload_child_resources[WORKLOAD_STATEFUL_SETS])
+            check_templates(arena, workload, &seen->children->items[i], problems);
 }
 
 void workload_check_name(struct arena *arena, struct str name, struct problems *problems)

@@ -56,7 +56,8 @@ struct workload {
     struct str label, label_value; /* names the owner; for pods, which the owner does not control */
     enum workload_resource controller; /* DEPLOYMENTS, STATEFUL_SETS or JOBS */
     int64_t replicas;
-    bool recreate; /* all old pods end before new ones begin */
+    bool recreate;    /* all old pods end before new ones begin */
+    bool recreatable; /* the author may want that later */
     struct str image, pull_policy, version;
     struct str_list args;
     struct str_list pull_secrets;
@@ -94,7 +95,8 @@ struct str workload_selector(struct arena *arena, const struct workload *workloa
 /* A finding that is denied. */
 void workload_deny(struct problems *problems, const char *field, struct str message,
                    const char *remedy);
-/* Adds what is wrong with a size that is less than the volumes have. */
+/* Adds what is wrong with a size that is less than the volumes have, and with what cannot change of
+ * those that a StatefulSet was made with. */
 void workload_check_volumes(struct arena *arena, const struct workload *workload,
                             const struct kind_observation *seen, struct problems *problems);
 

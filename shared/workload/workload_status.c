@@ -67,14 +67,59 @@ static struct workload_status status(enum workload_phase phase, struct str reaso
     return (struct workload_status){ .phase = phase, .reason = reason, .message = message };
 }
 
-/* A Job counts as current from its start (kstatus), whether or not its pods run. */
-static bool waits_for_pods(const struct seen_child *pods)
+static bool is_job(const struct seen_child *pods)
 {
-    return pods->resource == &workload_child_resources[WORKLOAD_JOBS] &&
-           number(pods->health.status, "active") > number(pods->health.status, "ready");
+    return pods->resource == &workload_child_resources[WORKLOAD_JOBS];
+}
+
+/* Set once, when it is complete (batch/v1 JobStatus). */
+static bool is_complete(const struct seen_child *pods)
+{
+    return is_job(pods) &&
+           json_is(json_get(pods->health.status, STR("completionTime")), JSON_STRING);
+}
+
+/* Pods of a Job that are ready, or were and have succeeded. */
+static int64_t arrived(const struct seen_child *pods)
+{
+    return number(pods->health.status, "ready") + number(pods->health.status, "succeeded");
+}
+
+/* A Job counts as current from its start (kstatus), whether or not its pods are made and run. */
+static bool waits_for_pods(const struct seen_child *pods, const struct workload *workload)
+{
+    return is_job(pods) && !is_complete(pods) && arrived(pods) < workload->replicas;
+}
+
+/* Why a StatefulSet or a Job cannot make a pod, as for a quota, is told in Events only; none is
+ * known yet (kube/pod_shortage.h). */
+static struct str where_to_look(struct arena *arena, const struct seen_child *pods)
+{
+    return str_fmt(arena, "; if that lasts, `kubectl describe %s %.*s` shows why",
+                   is_job(pods) ? "job" : "statefulset", STR_ARG(pods->name));
+}
+
+/* What is known of why not all pods are ready. */
+static struct str not_ready(struct arena *arena, const struct seen_child *pods,
+                            const struct workload *workload)
+{
+    int64_t made = number(pods->health.status, "replicas");
+    struct str text = pods->health.message;
+    bool lacks_some = pods->resource == &workload_child_resources[WORKLOAD_STATEFUL_SETS] &&
+                      made < pods->health.replicas;
+
+    if (waits_for_pods(pods, workload) && !text.len) {
+        text = str_fmt(arena, "%lld of %lld pods are ready or have succeeded",
+                       (long long)arrived(pods), (long long)workload->replicas);
+        lacks_some = true;
+    }
+    if (!lacks_some)
+        return text;
+    return str_fmt(arena, "%.*s%.*s", STR_ARG(text), STR_ARG(where_to_look(arena, pods)));
 }
 
 static struct workload_status phase_of(struct arena *arena, const struct kind_observation *seen,
+                                       const struct workload *workload,
                                        const struct seen_child *pods, enum workload_phase was)
 {
     struct str cause = cause_of(arena, seen);
@@ -91,26 +136,23 @@ static struct workload_status phase_of(struct arena *arena, const struct kind_ob
         return status(WORKLOAD_PENDING, STR("Pending"), STR("its objects are being made"));
     if (pods->health.state == OBJECT_FAILED)
         return status(WORKLOAD_FAILED, STR("PodsFailed"), cause.len ? cause : pods->health.message);
-    if (pods->health.state == OBJECT_CURRENT && !waits_for_pods(pods))
+    if (pods->health.state == OBJECT_CURRENT && !waits_for_pods(pods, workload))
         return status(WORKLOAD_RUNNING, STR("ReconciliationSucceeded"), STR(""));
     return status(has_been_ready(was) ? WORKLOAD_UPDATING : WORKLOAD_CREATING, STR("PodsNotReady"),
-                  cause.len ? cause : pods->health.message);
+                  cause.len ? cause : not_ready(arena, pods, workload));
 }
 
 static struct workload_status status_of(struct arena *arena, const struct kind_observation *seen,
                                         const struct workload *workload, enum workload_phase was)
 {
     const struct seen_child *pods = find(arena, seen, workload);
-    struct workload_status result = phase_of(arena, seen, pods, was);
-    bool is_job = pods && pods->resource == &workload_child_resources[WORKLOAD_JOBS];
+    struct workload_status result = phase_of(arena, seen, workload, pods, was);
 
     if (pods) {
-        result.replicas = number(pods->health.status, is_job ? "active" : "replicas");
-        result.ready = number(pods->health.status, is_job ? "ready" : "readyReplicas");
+        result.replicas = number(pods->health.status, is_job(pods) ? "active" : "replicas");
+        result.ready = number(pods->health.status, is_job(pods) ? "ready" : "readyReplicas");
     }
-    /* Set once, when it is complete (batch/v1 JobStatus). */
-    if (is_job && result.phase == WORKLOAD_RUNNING &&
-        json_is(json_get(pods->health.status, STR("completionTime")), JSON_STRING))
+    if (pods && result.phase == WORKLOAD_RUNNING && is_complete(pods))
         result.phase = WORKLOAD_SUCCEEDED;
     return result;
 }
@@ -143,7 +185,8 @@ static void set_conditions(const struct workload_status *status, int64_t generat
 /* Several phases may have one word: whether it has been ready is what counts. */
 static enum workload_phase phase_from(const struct workload_phases *phases, struct str word)
 {
-    static const enum workload_phase asked[] = { WORKLOAD_RUNNING, WORKLOAD_UPDATING };
+    static const enum workload_phase asked[] = { WORKLOAD_RUNNING, WORKLOAD_UPDATING,
+                                                 WORKLOAD_SUCCEEDED };
 
     for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
         if (str_eq(phases->words[asked[i]], word))

@@ -52,7 +52,7 @@ metric() {
   curl -sS "http://127.0.0.1:$controller_metrics_port/metrics" | awk -v name="$1" '$1 ~ "^" name {sum += $NF} END {print sum + 0}'
 }
 deployed() {
-  k get stacks -o 'jsonpath={range .items[*]}{.status.phase}{"\n"}{end}' | grep -c Deployed || true
+  k get stacks --chunk-size=0 -o 'jsonpath={range .items[*]}{.status.phase}{"\n"}{end}' | grep -c Deployed || true
 }
 began=$(date +%s%N)
 start_controller

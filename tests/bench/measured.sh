@@ -56,10 +56,11 @@ print_idle() {
 print_loop() {
   curl -sS "http://127.0.0.1:$controller_metrics_port/metrics" | awk '
     /^herd_controller_loop_callback_longest_seconds/ {longest = $2}
+    /^herd_controller_loop_callback_cpu_longest_seconds/ {cpu = $2}
     /^herd_controller_loop_callback_duration_seconds_bucket.*"0.02"/ {short = $2}
     /^herd_controller_loop_callback_duration_seconds_count/ {all = $2}
     /^herd_controller_loop_timer_delay_duration_seconds_bucket/ {split($1, part, "\""); if ($2 > late) {late = $2; bound = part[2]}}
-    END {printf "event loop: %d callbacks, %d of them above 20 ms, the longest %.0f ms; no timer was later than %s s\n", all, all - short, longest * 1000, bound}'
+    END {printf "event loop: %d callbacks, %d of them above 20 ms, the longest %.0f ms; the most CPU of one was %.0f ms; no timer was later than %s s\n", all, all - short, longest * 1000, cpu * 1000, bound}'
 }
 
 # A renewal that the record missed is between two others, so the pause is at most this long.

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # scale.sh BIN [CLUSTERS SECONDS]: one Stack of three charts on each of CLUSTERS, from nothing to Deployed, and what it
-# costs while nothing changes. HTTP=2 puts a server that speaks HTTP/2 before Rancher, as Rancher's ingress does.
+# costs while nothing changes. HTTP=2 puts a server that speaks HTTP/2 before Rancher, as Rancher's ingress does; then it is
+# killed and started again, which drops all connections at once as a restart of Rancher does. FLAPS=N: at last the agent of
+# each cluster is away for 15 s and back for 15 s, N times, a tenth of the clusters every 3 s.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=$1
@@ -30,13 +32,61 @@ fi
 # With the lab's own certificate, so that the controller is told of another port alone. As many streams on one connection as
 # Go's server allows, which Rancher is.
 serve_http2() {
-  local port
   port=$(low_port)
-  start http2 nghttpx --conf=/dev/null --no-via --workers=1 --frontend="127.0.0.1,$port" --backend="127.0.0.1,${HERD_LAB_RANCHER_URL##*:};;tls" --insecure \
-    --frontend-http2-max-concurrent-streams=250 --frontend-read-timeout=0 --backend-read-timeout=0 \
-    "$state/lab/tls.key" "$state/lab/tls.crt"
+  start_http2
   HERD_LAB_RANCHER_URL=https://127.0.0.1:$port
   until_true 10 "that HTTP/2 is spoken" curl -sSk --http2 "$HERD_LAB_RANCHER_URL/v3"
+}
+
+lab_rancher_port=
+start_http2() {
+  lab_rancher_port=${lab_rancher_port:-${HERD_LAB_RANCHER_URL##*:}}
+  start http2 nghttpx --conf=/dev/null --single-process --no-via --workers=1 --frontend="127.0.0.1,$port" --backend="127.0.0.1,$lab_rancher_port;;tls" --insecure \
+    --frontend-http2-max-concurrent-streams=250 --frontend-read-timeout=0 --backend-read-timeout=0 \
+    "$state/lab/tls.key" "$state/lab/tls.crt"
+}
+
+# Away for 5 s. The controller says of each cluster that it cannot be read, and that it can again.
+restart_rancher() {
+  local requests writes began
+  requests=$(requests) writes=$(metric herd_controller_status_writes_total)
+  kill -KILL "${pid_of[http2]}"
+  wait "${pid_of[http2]}" 2>/dev/null || true
+  unset "pid_of[http2]"
+  sleep 5
+  start_http2
+  began=$(date +%s%N)
+  until_true 120 "that all clusters are read again" all_again
+  echo "Rancher away for 5 s: all clusters are read again $((($(date +%s%N) - began) / 1000000)) ms after it was back, with $(($(requests) - requests)) requests and $(($(metric herd_controller_status_writes_total) - writes)) status writes"
+}
+said() { grep -c "$1" "$state/controller.log"; }
+all_again() { (($(said 'cluster cannot be read') >= clusters && $(said 'clusters can be read again') >= clusters)); }
+
+# The agents that are away in that turn of ten.
+away() {
+  echo "apiVersion: v1
+kind: ConfigMap
+metadata: {name: herd-lab-faults, namespace: default}
+data:
+  away: |"
+  for ((i = 0; i < ${#ids[@]}; i++)); do
+    (((i + $1) % 10 >= 5)) || echo "    fault=disconnected cluster=${ids[i]}"
+  done
+}
+
+flap() {
+  local turn cpu requests writes from=$SECONDS
+  read -ra ids <<<"$(k get clusters.management.cattle.io -l env=bench -o 'jsonpath={.items[*].metadata.name}')"
+  cpu=$(spent) requests=$(requests) writes=$(metric herd_controller_status_writes_total)
+  for ((turn = 0; turn < $1 * 10; turn++)); do
+    away "$turn" | lab_k apply -f - >/dev/null
+    sleep 3
+  done
+  awk -v n="$clusters" -v s="$((SECONDS - from))" -v r="$(($(requests) - requests))" -v c="$(($(spent) - cpu))" \
+    -v w="$(($(metric herd_controller_status_writes_total) - writes))" 'BEGIN {
+      printf "agents that come and go, for %d s: %.3f requests a second and cluster, %.1f ms of CPU a second, %d status writes\n", s, r / n / s, c / s, w }'
+  lab_k delete configmap herd-lab-faults >/dev/null
+  until_is '{.status.phase}' Deployed
 }
 
 cat >"$state/scenario.yaml" <<EOF
@@ -45,6 +95,7 @@ clusters:
     count: $clusters
     labels: {env: bench}
 EOF
+start_deadline=300 # the lab makes thousands of clusters first
 lab_flags=(--time-scale 0 --simulation "$state/scenario.yaml")
 start_lab
 k apply -f manifests/crds/ >/dev/null
@@ -71,5 +122,7 @@ echo "$((clusters * 3)) releases on $clusters clusters: all Deployed after $(pas
 print_memory
 print_idle "$seconds" "$clusters"
 print_memory
+[ "${HTTP:-1}" = 1 ] || restart_rancher
+[ "${FLAPS:-0}" = 0 ] || flap "$FLAPS"
 print_loop
 print_lease

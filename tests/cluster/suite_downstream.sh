@@ -114,7 +114,8 @@ package_charts
 start_downstream
 echo "allowRepoHosts: [127.0.0.1]" >"$state/config.yaml" # where package_charts serves them
 webhook_flags=(--allow-plain-http-repos --config-file "$state/config.yaml")
-controller_flags+=(--allow-plain-http-repos --config-file "$state/config.yaml")
+# A real cluster on a busy machine takes seconds to take an Operation.
+controller_flags=(--rancher-settle 6s --allow-plain-http-repos --config-file "$state/config.yaml")
 start_product
 
 row "the RAG example's shape becomes Deployed on three real clusters"
@@ -263,6 +264,9 @@ row "a controller that is killed at any moment of it does nothing twice"
 installs() { counters | jq -r '.releases[] | "\(.cluster) \(.release) \(.upgrade)"' | sort; }
 before=$(installs)
 drift=Detect
+controller_flags+=(--leader-elect=false) # the next one goes on at once, and is killed at work, too
+end controller TERM
+start_controller
 ok apply 1.0.0 none 3
 for i in 1 2 3; do
   sleep "0.$((RANDOM % 900 + 100))"

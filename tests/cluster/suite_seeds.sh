@@ -101,12 +101,36 @@ most=$(jq -s 'reduce .[] as $e ({held: {}, most: 0};
   | .most = ([.most, ([.held[]] | add // 0)] | max)) | .most' "$state/pods.json")
 [ "$most" -le 16 ] || wrong "$most GPUs were held at a time"
 
-row "seed 003: the Application, and one that runs once"
+row "seed 003: the Application, its strategies, and one that runs once"
 user k apply -f examples/workloads/application.yaml
 app=application.cloudnative.elide.dev/my-app
 eventually field_is "$app" '{.status.phase} {.status.readyReplicas}' "Running 3"
+for strategy in Recreate RollingUpdate; do
+  user k patch "$app" --type=merge -p "{\"spec\":{\"strategy\":\"$strategy\"}}"
+  eventually field_is deployment/my-app '{.spec.strategy.type}' "$strategy"
+done
 user k patch "$app" --type=merge -p '{"spec":{"strategy":"RunOnce","replicas":1}}'
 eventually gone deployment my-app
+eventually field_is "$app" '{.status.phase}' Succeeded
+
+row "a quota that lets a Job and a StatefulSet have no pod is told with its cause, which is in Events only"
+k create namespace full >/dev/null
+user k -n full create quota none --hard=pods=0
+sed -e 's/namespace: default/namespace: full/' -e 's/RollingUpdate/RunOnce/' examples/workloads/application.yaml >"$state/full.yaml"
+sed -e 's/namespace: default/namespace: full/' -e 's/gpuBudget: 16/gpuBudget: 8/' "$state/model.yaml" >"$state/full-model.yaml"
+user k apply -f "$state/full.yaml" -f "$state/full-model.yaml"
+full_says() { k -n full get "$1" -o 'jsonpath={.status.phase} {.status.conditions[?(@.type=="Ready")].message}' | tee "$state/full-says" | grep -q "$2" || { cat "$state/full-says"; return 1; }; }
+eventually full_says "$app" '^Pending Job my-app-.*: Error creating: pods .* is forbidden: exceeded quota: none, '
+eventually full_says mdep/llama-3-70b '^Creating StatefulSet llama-3-70b: Create Pod llama-3-70b-.* is forbidden: exceeded quota: none, '
+user k -n full get "$app" -o 'jsonpath={.status.conditions[?(@.type=="Ready")]}'
+user k -n full get mdep/llama-3-70b -o 'jsonpath={.status.conditions[?(@.type=="Ready")]}'
+user k -n full delete quota none
+user k -n full create secret generic hugging-face --from-literal=token=hf
+# The Job's controller tries again after seconds, that of StatefulSets after up to 17 minutes: a change makes it look.
+eventually full_says "$app" '^Succeeded $'
+user k -n full annotate statefulset llama-3-70b look=again
+eventually full_says mdep/llama-3-70b '^Running $'
+user k -n full delete "$app" mdep/llama-3-70b
 
 row "deleting an object deletes all that it was made into"
 user k delete abiinstance my-abi

@@ -140,6 +140,44 @@ ok field stack/rag-inference '{.metadata.annotations.herd\.suse\.com/last-applie
 rejected k patch stack rag-inference --subresource=status --type=merge -p '{"status":{"phase":"Deployed"}}'
 says "only Herd's controller writes the status of Stacks"
 
+row "a kind of workload makes, changes and takes away its objects with the rights of its folder, and reads why a Job has no pod"
+ok k apply -k manifests/workloads/applications
+until_established crd/applications.cloudnative.elide.dev
+runs_once() {
+  k apply -f - <<YAML
+apiVersion: cloudnative.elide.dev/v1
+kind: Application
+metadata: {name: once, namespace: default}
+spec: {image: "$2", strategy: $1, config: $3}
+YAML
+}
+made() { [ -n "$(k get "$1" -l cloudnative.elide.dev/application=once -o name)" ]; }
+not_made() { ! made "$1"; }
+ok runs_once RollingUpdate a '{a: b}'
+eventually made deployments
+eventually made configmaps
+ok runs_once RunOnce a '{}'
+eventually made jobs
+eventually not_made deployments
+eventually not_made configmaps
+job=$(k get jobs -l cloudnative.elide.dev/application=once -o 'jsonpath={.items[0].metadata.name}')
+k create -f - >/dev/null <<YAML
+apiVersion: v1
+kind: Event
+metadata: {name: once.1, namespace: default}
+involvedObject: {apiVersion: batch/v1, kind: Job, name: $job, namespace: default}
+type: Warning
+reason: FailedCreate
+message: "Error creating: exceeded quota: none"
+lastTimestamp: $(date -u +%Y-%m-%dT%H:%M:%SZ)
+YAML
+ok k patch job "$job" --subresource=status --type=merge -p "{\"status\":{\"startTime\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\"}}"
+eventually field_has application.cloudnative.elide.dev/once '{.status.conditions[?(@.type=="Ready")].message}' "$job: Error creating: exceeded quota: none"
+ok runs_once RunOnce b '{}'
+no_job() { ! k get job "$job"; }
+eventually no_job
+ok k delete application.cloudnative.elide.dev once
+
 row "a Lease that somebody deleted is made anew"
 lease_is_held() { [ -n "$(k -n herd-system get lease herd-controller -o 'jsonpath={.spec.holderIdentity}')" ]; }
 ok k -n herd-system delete lease herd-controller
@@ -163,8 +201,9 @@ is "$rejections" ""
 grep -q '^core secrets list .* 403$' "$state/used-controller" || wrong "the Secret was never asked for in vain"
 
 row "nothing is granted that is not used"
+# What is asked of finalizers, the admission plugin asks.
 granted clusterrole/herd-controller clusterrole/herd-controller-secrets clusterrole/herd-controller-certificates \
-  >"$state/granted-controller"
+  clusterrole/herd-controller-applications | grep -v ' applications/finalizers ' >"$state/granted-controller"
 granted role/herd-controller role/herd-controller-certificates -n herd-system >>"$state/granted-controller"
 granted clusterrole/herd-webhook >"$state/granted-webhook"
 for who in controller webhook; do

@@ -244,6 +244,8 @@ for _ in 1 2 3 4; do
 done 2>/dev/null
 wait "$killer" || true
 alive controller || own
+# What is believed before the new CA is there is the old one.
+eventually k get -n herd-system "$ca_secret"
 eventually both_believe 1
 eventually serves_the_newest
 part "$ca_secret" tls.crt "$state/last-ca.crt"

@@ -127,6 +127,8 @@ says "llmmodels.ai.example.com are not installed"
 status 404 NotFound "$url/apis/apps/v1/namespaces/default/deployments"
 status 422 Invalid -X POST "$apps" "${json[@]}" -d "$(app two | jq '.spec.replicas = "many"')"
 says spec.replicas
+status 400 BadRequest -X POST "$apps?fieldValidation=Strict" "${json[@]}" -d "$(app two | jq '.spec.replcas = 2')"
+says 'unknown field \"spec.replcas\"'
 status 422 Invalid -X POST "$url/apis/herd.suse.com/v1/namespaces/default/stacks" "${json[@]}" \
   -d "$(k create --dry-run=client --validate=false -o json -f examples/rejected/cycle.yaml)"
 says "dependency cycle"
@@ -215,12 +217,13 @@ eventually metric_is watchers 2
 printf '{"metadata":{"annotations":{"filler":"%0200000d"}}}' 0 >"$state/filler"
 # 200 KiB each: the sockets between take some 10 MiB, what is remembered 16.
 for i in $(seq 400); do
-  [ "$(metric watchers_dropped_total)" = 0 ] || break
+  [ "$(metric watchers)" = 2 ] || break
   call 200 -X PATCH "$apps/one?fieldManager=$i" -H 'Content-Type: application/merge-patch+json' \
     --data-binary @<(sed "s/00000\"/$(printf %05d "$i")\"/" "$state/filler")
 done
-eventually metric_is watchers_dropped_total 1
 eventually metric_is watchers 1
+# Where patches take long, the kernel cuts it off first: it has acknowledged nothing for a minute.
+[ "$api" != lab ] || eventually metric_is watchers_dropped_total 1
 exec {stuck}>&-
 call 200 -X PATCH "$apps/one" -H 'Content-Type: application/merge-patch+json' -d '{"metadata":{"annotations":{"filler":null,"last":"x"}}}'
 eventually grep -q '"last":"x"' "$state/reader"

@@ -33,6 +33,22 @@ ok k patch configmap late --type=merge -p '{"data":{"values.yaml":"replicaCount:
 ok deployed bad-map
 ok k delete stack bad-map --wait --timeout="${deadline_s}s"
 
+row "of more ConfigMaps than are watched one by one, a change of the last and a new one are seen"
+refs=
+for n in 1 2 3 4 5 6 7 8 9; do
+  ok k create configmap "many-$n" --from-literal=values.yaml="n$n: 1"
+  refs=$refs${refs:+,}'{"name":"many-'$n'"}'
+done
+stack many "{\"spec\":{\"charts\":[{$chart,\"version\":\"0.7.4\",\"values\":{\"configMapRefs\":[$refs,{\"name\":\"many-new\"}]}}]}}"
+eventually reason_is many ConfigMapNotFound
+ok k create configmap many-new --from-literal=values.yaml='replicaCount: 2'
+ok deployed many
+revision_is() { [ "$(field stack/many '{.status.deployments[0].revision}')" = "$1" ]; }
+ok k patch configmap many-9 --type=merge -p '{"data":{"values.yaml":"n9: 2"}}'
+eventually revision_is 2
+ok deployed many
+ok k delete stack many --wait --timeout="${deadline_s}s"
+
 row "a label that values use holds the cluster that lacks it, and a change of it upgrades there alone"
 # of CLUSTER MEMBER: of the release on that cluster.
 of() { field stack/by-label "{.status.deployments[?(@.clusterId==\"$1\")].$2}"; }

@@ -3,6 +3,7 @@
 # suite_inventory.sh: from the nodes of clusters to what the authors of Stacks are told of GPUs.
 . "$(dirname "$0")/lib.sh"
 suite "$1" "$2"
+controller_flags+=(--cluster-inventory-interval 1s)
 start_product
 
 # stack NAME TARGETS COUNT REPLICAS: one chart that asks for GPUs.

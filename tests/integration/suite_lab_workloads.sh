@@ -74,6 +74,21 @@ ok k set image deployment/web c=registry.example.com/shop/c:v2
 ok k rollout status deployment/web --timeout=60s
 eventually of_is web '{.spec.containers[0].image}' "registry.example.com/shop/c:v2 registry.example.com/shop/c:v2"
 
+row "a pod waits for the Secret of its variables, and for that of its volume"
+ok k create deployment needy --image=registry.example.com/needy:v1 --replicas=0
+k patch deployment needy --type=json -p '[{"op":"add","path":"/spec/template/spec/containers/0/envFrom","value":[{"secretRef":{"name":"none"}}]}]' >/dev/null
+ok k scale deployment needy --replicas=1
+eventually of_is needy '{.status.phase} {.status.containerStatuses[0].state.waiting.reason} {.status.containerStatuses[0].state.waiting.message}' \
+  'Pending CreateContainerConfigError secret none not found'
+ok k create secret generic none --from-literal=a=b
+ok k rollout status deployment/needy --timeout=60s
+k patch deployment needy --type=json -p '[{"op":"add","path":"/spec/template/spec/volumes","value":[{"name":"v","configMap":{"name":"none"}}]}]' >/dev/null
+eventually field_is deployment/needy '{.status.updatedReplicas} {.status.readyReplicas}' "1 1"
+ok k create configmap none --from-literal=a=b
+ok k rollout status deployment/needy --timeout=60s
+ok k delete deployment needy
+eventually of_is needy '{.metadata.name}' ""
+
 row "nothing is written while nothing changes"
 versions() { k get deployments,statefulsets,jobs,pods -A -o 'jsonpath={.items[*].metadata.resourceVersion}'; }
 # What was to be done before this Deployment came is done.

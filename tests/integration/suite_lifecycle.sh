@@ -40,10 +40,10 @@ is "$times" "$(sort <<<"$times")"
 row "events and describe tell the story"
 eventually told rag-inference Normal Deployed "all 6 releases are deployed on 2 clusters"
 for chart in "gpu-operator 23.9.1" "qdrant 0.7.4" "ollama 0.59.0"; do
-  eventually told rag-inference Normal Installing "$chart on c-m-gpu0"
   eventually told rag-inference Normal Installed "$chart on c-m-gpu0"
 done
 rejected told rag-inference Normal Upgraded "on"
+rejected told rag-inference Normal Installing "on"
 ok k describe stack rag-inference
 says "DeploymentSucceeded"
 

@@ -22,6 +22,20 @@ ok k scale llmmodel llama-3-70b-tutorial --replicas=2
 eventually set_is llama-3-70b-tutorial "2 1"
 is "$(field llm/llama-3-70b-tutorial '{.status.scaling.reason}')" SpecReplicas
 
+row "the tutorial's own LLMModel has no modelName: it is named after its model"
+ok k apply -f - <<'YAML'
+apiVersion: ai.example.com/v1
+kind: LLMModel
+metadata: {name: llama-3-70b}
+spec: {replicas: 3, gpuType: H100}
+YAML
+eventually field_is configmap/llama-3-70b '{.data.MODEL_NAME}' llama-3-70b
+ok k delete llm llama-3-70b
+gone() { ! out=$(k get "$@" 2>&1) && says NotFound; }
+eventually gone statefulset llama-3-70b
+eventually gone service llama-3-70b-http
+eventually gone configmap llama-3-70b
+
 row "a ModelDeployment has as many replicas as its SLA needs, and its status says why"
 ok k apply -f examples/workloads/model-deployment.yaml
 eventually scaling_is llama-3-70b "3 Computed"
@@ -73,6 +87,25 @@ ok k patch modeldeployment llama-3-70b --type=merge -p '{"spec":{"tensorParallel
 eventually field_is hpa/llama-3-70b '{.spec.minReplicas}-{.spec.maxReplicas} {.spec.scaleTargetRef.kind}' "3-34 StatefulSet"
 ok k delete pods -l herd.suse.com/modeldeployment=llama-3-70b --now
 eventually field_is hpa/llama-3-70b '{.spec.minReplicas}-{.spec.maxReplicas}' 3-40
+
+row "volumes cannot be added to a StatefulSet: that is said, and they are there when it is made again"
+ok k apply -f - <<'YAML'
+apiVersion: herd.suse.com/v1
+kind: ModelDeployment
+metadata: {name: small, namespace: default}
+spec: {model: m}
+YAML
+eventually set_is small "1 1"
+ok k patch modeldeployment small --type=merge -p '{"spec":{"storage":{"enabled":true,"size":"1Gi"}}}'
+eventually condition_is modeldeployment/small Accepted False
+is "$(field modeldeployment/small '{.status.conditions[?(@.type=="Accepted")].message}')" \
+  "spec.storage.enabled: Invalid value: true: the StatefulSet small was made without volumes, and that cannot be changed; delete the StatefulSet, and it is made again as the spec says; or put back what the spec said"
+ok k delete statefulset small
+eventually field_is statefulset/small '{.spec.volumeClaimTemplates[0].spec.resources.requests.storage}' 1Gi
+eventually condition_is modeldeployment/small Accepted True
+ok k patch modeldeployment small --type=merge -p '{"spec":{"storage":{"storageClass":"fast"}}}'
+eventually condition_is modeldeployment/small Accepted False
+ok k delete modeldeployment small
 
 row "what cannot be is a finding, and what runs stays"
 ok k patch modeldeployment llama-3-70b --type=merge -p '{"spec":{"tensorParallelSize":64}}'

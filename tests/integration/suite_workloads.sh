@@ -60,8 +60,8 @@ eventually field_is deployment/my-abi '{.spec.replicas} {.spec.minReadySeconds}'
 row "a quota is told with its cause, in the condition Ready"
 ok k patch deployment my-abi --subresource=status --type=merge \
   -p '{"status":{"readyReplicas":3,"availableReplicas":3,"conditions":[{"type":"ReplicaFailure","status":"True","reason":"FailedCreate","message":"exceeded quota: small"}]}}'
-eventually condition_is abiinstance/my-abi Ready False/PodsNotReady
-is "$(condition abiinstance/my-abi Ready message)" "Deployment my-abi: exceeded quota: small"
+eventually field_is abiinstance/my-abi '{.status.conditions[?(@.type=="Ready")].message}' "Deployment my-abi: exceeded quota: small"
+ok condition_is abiinstance/my-abi Ready False/PodsNotReady
 is "$(field abiinstance/my-abi '{.status.health.status}')" Degraded
 
 row "the production instance of the seed is a StatefulSet with volumes, an autoscaler and a disruption budget"
@@ -73,6 +73,22 @@ eventually at_is statefulset '{.spec.replicas} {.spec.volumeClaimTemplates[0].sp
 eventually at_is hpa '{.spec.minReplicas}-{.spec.maxReplicas} {.spec.metrics[0].resource.target.averageUtilization} {.spec.scaleTargetRef.kind}' "3-10 70 StatefulSet"
 eventually at_is pdb '{.spec.minAvailable}' 2
 at statefulset '{.spec.template.spec.affinity}' | grep -q requiredDuringScheduling || wrong "no hard anti-affinity"
+
+row "a quota of a StatefulSet is told with its cause, which is in Events only"
+ok k -n abi patch statefulset abi-production --subresource=status --type=merge \
+  -p "{\"status\":{\"observedGeneration\":$(at statefulset '{.metadata.generation}'),\"replicas\":0}}"
+k -n abi create -f - >/dev/null <<YAML
+apiVersion: v1
+kind: Event
+metadata: {name: abi-production.1, namespace: abi}
+involvedObject: {apiVersion: apps/v1, kind: StatefulSet, name: abi-production, namespace: abi, uid: $(at statefulset '{.metadata.uid}')}
+type: Warning
+reason: FailedCreate
+message: "Create Pod abi-production-0 in StatefulSet abi-production failed error: exceeded quota: none"
+lastTimestamp: $(date -u +%Y-%m-%dT%H:%M:%SZ)
+YAML
+eventually at_is abiinstance '{.status.conditions[?(@.type=="Ready")].message}' \
+  "StatefulSet abi-production: Create Pod abi-production-0 in StatefulSet abi-production failed error: exceeded quota: none"
 
 row "volumes grow with the spec, do not shrink, and the template of claims stays as it is"
 k apply -f - >/dev/null <<'YAML'
@@ -195,6 +211,8 @@ row "nothing is written while nothing changes, not even by the next controller"
 versions() { k get abiinstances,deployments,services,configmaps -A -o 'jsonpath={.items[*].metadata.resourceVersion}'; }
 before=$(versions)
 end controller
+tail -n 2 "$state/controller.log" | grep -q 'stopping signal=15' && tail -n 1 "$state/controller.log" | grep -q 'stopped code=0' ||
+  wrong "$(tail -n 2 "$state/controller.log")"
 start_controller
 ok k apply -f - <<'YAML'
 apiVersion: cloudnative.elide.dev/v1
@@ -213,3 +231,24 @@ eventually gone service my-abi-metrics
 eventually gone -n abi statefulset abi-production
 eventually metric_above '_reconcile_total{kind="AbiInstance",result="gone"}' 2
 eventually metric_is 's{kind="AbiInstance",phase="Running"}' 0
+
+# Nothing runs pods on the real API server of this suite.
+[ "${HERD_API:-lab}" != real ] || exit 0
+row "a Secret that is missing is told with its cause, and the instance runs when it comes"
+end lab
+lab_flags+=(--workloads)
+start_lab
+eventually k get --raw /readyz
+ok k apply -f - <<'YAML'
+apiVersion: abi.io/v1
+kind: AbiInstance
+metadata: {name: keyed, namespace: default}
+spec: {image: {repository: ghcr.io/abi/abi, tag: v1}, secrets: {apiKeys: [{name: OPENAI_API_KEY, secretName: none, key: token}]}}
+YAML
+keyed_says() { [[ $(condition abiinstance/keyed Ready status)/$(condition abiinstance/keyed Ready message) = "False/Pod keyed-"*": $1" ]] || { condition abiinstance/keyed Ready message; return 1; }; }
+eventually keyed_says 'CreateContainerConfigError: secret "none" not found'
+ok k create secret generic none --from-literal=other=1
+eventually keyed_says "CreateContainerConfigError: couldn't find key token in Secret default/none"
+ok k patch secret none --type=merge -p '{"stringData":{"token":"t"}}'
+eventually phase_is abiinstance/keyed "Running 1/1"
+ok condition_is abiinstance/keyed Ready True/ReconciliationSucceeded

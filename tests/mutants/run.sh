@@ -57,6 +57,7 @@ targets() {
     unit/* | property/* | golden/*) echo "test-${1//\//-}" ;;
     sim/*) echo herd-sim ;;
     oracle/*) echo herd-feed ;;
+    cluster/streams) echo herd-streams ;;
     integration/* | cluster/*) echo herd-{webhook,controller,lab,devca} bench-{payload,load,rotation} ;;
     *) echo "run.sh: there is no way to run '$1'" >&2; return 2 ;;
   esac

@@ -620,7 +620,8 @@ static void play_scanner(struct scene *s, struct str rest)
     struct str reason = word(&rest);
 
     cluster->scan_reason = str_eq(reason, STR("-")) ? STR("") : reason;
-    cluster->scan_message = cluster->scan_reason.len ? STR("the scanner cannot tell; repair it") : STR("");
+    cluster->scan_message =
+        cluster->scan_reason.len ? STR("the scanner cannot tell; repair it") : STR("");
 }
 
 static void play_one(struct scene *s, struct str line)
@@ -640,7 +641,7 @@ static void play_one(struct scene *s, struct str line)
                    "values", "stack", "clusters", "room", "problem", "reject", "change", "delete",
                    "abandon", "nofinalizer", "plan", "finalizer", "pods", "stranger", "author",
                    "shut", "annotate", "confirm", "approve", "local", "backoff", "rancher",
-                   "leftover", "dependent", "unasked", "scan", "scanner")) {
+                   "leftover", "dependent", "unasked", "scan", "scanner", "unlisted")) {
     case 0:
         play_cluster(s, rest);
         break;
@@ -781,6 +782,9 @@ static void play_one(struct scene *s, struct str line)
         break;
     case 34:
         play_scanner(s, rest);
+        break;
+    case 35:
+        scene_cluster(s, word(&rest))->unlisted_message = STR("its Operations are being listed");
         break;
     }
 }

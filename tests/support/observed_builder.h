@@ -14,6 +14,7 @@
  *         rolledback: the stamp of revision 1; unmarked; taken: marked by another Stack; follows y;
  *         unready message, broken message: a workload of it is not ready, or will not be by itself
  *     gone x@a                                 no App any more
+ *     unlisted a     its operations are not listed
  *     scan x@a unasked|early|queued|passed|critical    of its one image; early: read before it was deployed
  *     scanner a REASON|-            why that of cluster a cannot tell
  *     op x@a NAME running|succeeded|failed [message]    `uninstall x@a NAME ...` the same for one
@@ -57,7 +58,7 @@ struct scene {
     struct problems problems;
     int64_t generation;
     struct scene_annotation annotations[SCENE_ANNOTATIONS];
-    uint32_t shown_max;      /* one more than how many entries the status shows; 0 = all */
+    uint32_t shown_max; /* one more than how many entries the status shows; 0 = all */
     bool deleting, no_finalizer;
     struct str author; /* as it is recorded; "" = nobody */
 };

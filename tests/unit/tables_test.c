@@ -9,6 +9,7 @@
 #include "support/tables.h"
 
 #include "base/limits.h"
+#include "controller/limits.h"
 #include "io/limits.h"
 #include "kube/limits.h"
 #include "runtime/limits.h"
@@ -558,6 +559,10 @@ static void limits_go_together(void **state)
           LIMIT_WATCH_PROBE_AFTER * 7 / 6 + LIMIT_WATCH_PROBE_ANSWER,
           LIMIT_WATCH_DEAD_TIME * 4 / 5 + 1 },
         { "a dead watch is noticed within its time", LIMIT_WATCH_DEAD_TIME, LIMIT_WATCH_TIME_MIN },
+        { "a cluster is not probed while its API server sends bookmarks", 75000, LIMIT_CLUSTER_PROBE_AFTER },
+        { "a dead watch of a cluster is noticed with a fifth of its time to spare",
+          LIMIT_CLUSTER_PROBE_AFTER * 7 / 6 + LIMIT_WATCH_PROBE_ANSWER, LIMIT_CLUSTER_DEAD_TIME * 4 / 5 + 1 },
+        { "and within its time", LIMIT_CLUSTER_DEAD_TIME, LIMIT_WATCH_TIME_MIN },
         { "retries grow", LIMIT_RETRY_FIRST, LIMIT_RETRY_MAX },
         { "a lease is renewed several times", 3 * LIMIT_LEASE_RETRY, LIMIT_LEASE_RENEW_DEADLINE },
         { "and given up before it is lost", LIMIT_LEASE_RENEW_DEADLINE, LIMIT_LEASE_TIME },

@@ -206,7 +206,7 @@ int wire_samples_read(struct arena *arena, struct str body, struct samples *ret,
 
 struct wire_rules wire_rules_new(struct arena *arena)
 {
-    return (struct wire_rules){ str_list_new(arena, 16), str_list_new(arena, 4) };
+    return (struct wire_rules){ str_list_new(arena, 0), str_list_new(arena, 0) };
 }
 
 struct str wire_rules_release(struct arena *arena, struct str stack, struct str release)

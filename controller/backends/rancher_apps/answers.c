@@ -57,7 +57,7 @@ struct kept_answer answer_log(struct arena *arena, uint32_t failures,
 
     if (outcome->result == REQUEST_DONE)
         return kept(VERSION_FOUND, wire_log_cause(arena, outcome->text));
-    if (failures + 1 >= TRIES_MAX)
+    if (outcome->error.code == ERROR_NOT_FOUND || failures + 1 >= TRIES_MAX)
         return kept(VERSION_MISSING, why);
     return (struct kept_answer){ VERSION_FAILED, why, outcome->retry_after_ms };
 }

@@ -26,23 +26,38 @@ static void end(struct request *request, enum request_result result, const struc
     request_free(request);
 }
 
+/* The object; false: `err` says why not. */
+static bool read_object(struct request *request, const struct kube_answer *answer,
+                        struct json *ret_object, struct error *err)
+{
+    *err = answer->error;
+    if (answer->status >= 300)
+        request_read_error(answer->status, answer->body, err);
+    if (err->code == ERROR_NONE)
+        (void)request_read_json(request->arena, str_dup(request->arena, answer->body), ret_object,
+                                err);
+    return err->code == ERROR_NONE;
+}
+
+/* What is not there is done; what cannot be looked at is not touched. */
+static void end_unseen(struct request *request, const struct kube_answer *answer,
+                       const struct error *err)
+{
+    if (err->code == ERROR_NOT_FOUND)
+        end(request, REQUEST_DONE, NULL, "", -1);
+    else
+        end(request, REQUEST_REJECTED, err, "", answer->retry_after_ms);
+}
+
 /* The object; false: it ended here. */
 static bool looked(struct request *request, const struct kube_answer *answer,
                    struct json *ret_object)
 {
-    struct error err = answer->error;
+    struct error err;
 
-    if (answer->status >= 300)
-        request_read_error(answer->status, answer->body, &err);
-    if (err.code == ERROR_NONE)
-        (void)request_read_json(request->arena, str_dup(request->arena, answer->body), ret_object,
-                                &err);
-    if (err.code == ERROR_NONE)
+    if (read_object(request, answer, ret_object, &err))
         return true;
-    if (err.code == ERROR_NOT_FOUND)
-        end(request, REQUEST_DONE, NULL, "", -1);
-    else
-        end(request, REQUEST_REJECTED, &err, "", answer->retry_after_ms);
+    end_unseen(request, answer, &err);
     return false;
 }
 
@@ -106,6 +121,35 @@ static struct str secret_name(struct request *request)
                    request->release.revision);
 }
 
+/* Of Helm's Secret of a revision; "" = it is none. */
+static struct str helm_status(struct json secret)
+{
+    struct json labels = json_walk(secret, "metadata", "labels", NULL);
+
+    return str_eq(json_str(json_get(labels, STR("owner"))), STR("helm"))
+               ? json_str(json_get(labels, STR("status")))
+               : STR("");
+}
+
+/* An App follows its Secret, and may be late by much on a busy cluster: a release that is deployed
+ * is not taken away because its App still says pending. One that has no Secret goes all the
+ * same. */
+static void on_secret_of_stuck(void *context, const struct kube_answer *answer)
+{
+    struct request *request = context;
+    struct error err;
+    struct json secret;
+    bool seen = read_object(request, answer, &secret, &err);
+    struct str status = seen ? helm_status(secret) : STR("");
+
+    if (!seen && err.code != ERROR_NOT_FOUND)
+        end_unseen(request, answer, &err);
+    else if (!seen || str_starts(status, STR("pending-")) || str_eq(status, STR("uninstalling")))
+        uninstall(request);
+    else
+        leave_alone(request);
+}
+
 /* Somebody was faster: the Secret is another one, or says something else. */
 static void on_deleted(void *context, const struct kube_answer *answer)
 {
@@ -123,12 +167,10 @@ static void on_secret(void *context, const struct kube_answer *answer)
     if (!looked(request, answer, &secret))
         return;
 
-    struct json labels = json_walk(secret, "metadata", "labels", NULL);
     struct str version = json_str(json_walk(secret, "metadata", "resourceVersion", NULL));
 
-    if (!str_eq(json_str(json_get(labels, STR("owner"))), STR("helm")) ||
-        !str_starts(json_str(json_get(labels, STR("status"))), STR("pending-")) ||
-        uid_of(secret).len == 0 || version.len == 0) {
+    if (!str_starts(helm_status(secret), STR("pending-")) || uid_of(secret).len == 0 ||
+        version.len == 0) {
         leave_alone(request);
         return;
     }
@@ -150,10 +192,12 @@ static void on_app_to_uninstall(void *context, const struct kube_answer *answer)
 
     if (!looked(request, answer, &app))
         return;
-    if (is_as_seen(request, app))
-        uninstall(request);
-    else
+    if (!is_as_seen(request, app))
         leave_alone(request);
+    else if (request->release.stuck)
+        get(request, &secrets, secret_name(request), on_secret_of_stuck);
+    else
+        uninstall(request);
 }
 
 static void on_app_to_unlock(void *context, const struct kube_answer *answer)

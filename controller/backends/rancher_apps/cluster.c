@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cluster.c: three collections of a cluster, with indexes from Stacks to Apps and from releases to
- * Operations. */
+ * Operations. Two of them are followed on demand: a stream that says nothing costs memory, and most
+ * clusters do not change most of the time. */
 #include "controller/backends/rancher_apps/cluster_parts.h"
 
 #include "base/memory.h"
 #include "controller/backends/rancher_apps/keep.h"
+#include "controller/limits.h"
 
 static int64_t loop_time(const struct apps_cluster *cluster)
 {
@@ -84,14 +86,14 @@ static void count_workloads(struct apps_cluster *cluster, struct str workloads, 
 }
 
 /* Gives the ClusterRepo of Herd's that it came from, or "". */
-static struct str index_app(struct apps_cluster *cluster, struct arena *arena,
-                            const struct kube_object *object, bool there)
+static struct str index_app(struct apps_cluster *cluster, const struct kube_object *object,
+                            bool there)
 {
     struct observed_release release;
 
     if (!object)
         return STR("");
-    kept_app(arena, kube_object_kept(object), &release);
+    kept_app(kube_object_kept(object), &release);
 
     struct str stack = release.marked_stack.len ? release.marked_stack : release.stack;
 
@@ -109,13 +111,12 @@ static struct str index_app(struct apps_cluster *cluster, struct arena *arena,
 static void app_changed(void *context, struct kube_object *before, struct kube_object *after)
 {
     struct apps_cluster *cluster = context;
-    AUTO(arena_free) struct arena *arena = arena_create(0);
 
     if (is_same(before, after))
         return;
 
-    struct str old_repo = index_app(cluster, arena, before, false);
-    struct str new_repo = index_app(cluster, arena, after, true);
+    struct str old_repo = index_app(cluster, before, false);
+    struct str new_repo = index_app(cluster, after, true);
 
     follow_workloads(cluster);
     if (new_repo.len)
@@ -131,7 +132,7 @@ static struct str operation_release(struct arena *arena, const struct kube_objec
 {
     struct observed_operation operation;
 
-    kept_operation(arena, kube_object_kept(object), &operation);
+    kept_operation(kube_object_kept(object), &operation);
     return kube_key(arena, kube_object_namespace(object), operation.release_name);
 }
 
@@ -144,7 +145,7 @@ static void follow_running(struct apps_cluster *cluster, struct arena *arena, st
     struct str release;
 
     if (after) {
-        kept_operation(arena, kube_object_kept(after), &operation);
+        kept_operation(kube_object_kept(after), &operation);
         release = operation_release(arena, after);
         if (operation.state == OPERATION_FAILED)
             capacity_drop(cluster->capacity, release);
@@ -189,16 +190,15 @@ static void operation_changed(void *context, struct kube_object *before, struct 
 static void repo_changed(void *context, struct kube_object *before, struct kube_object *after)
 {
     struct apps_cluster *cluster = context;
-    AUTO(arena_free) struct arena *arena = arena_create(0);
     struct wire_repo old = { .url = STR("") };
     struct wire_repo new = { .url = STR("") };
 
     if (is_same(before, after))
         return;
     if (before)
-        kept_repo(arena, kube_object_kept(before), &old);
+        kept_repo(kube_object_kept(before), &old);
     if (after)
-        kept_repo(arena, kube_object_kept(after), &new);
+        kept_repo(kube_object_kept(after), &new);
 
     bool same = before && after && str_eq(old.url, new.url) &&
                 old.state == new.state &&str_eq(old.message, new.message);
@@ -239,17 +239,135 @@ static void operations_forgotten(void *context)
     cluster->running = dict_create();
 }
 
+static void change_listed(void *context)
+{
+    struct apps_cluster *cluster = context;
+
+    if (apps_cluster_knows_changes(cluster))
+        cluster->events->capacity_freed(cluster->events->context,
+                                        connection_id(cluster->connection));
+}
+
 static const struct followed {
     const struct kube_resource *resource;
+    enum collection_need need;
     bool (*keep)(void *context, struct json object, struct strbuf *kept);
     void (*changed)(void *context, struct kube_object *before, struct kube_object *after);
+    void (*listed)(void *context);
     void (*forgotten)(void *context);
 } followed[FOLLOWED_COUNT] = {
-    [FOLLOWED_APPS] = { &rancher_apps, keep_app, app_changed, apps_forgotten },
-    [FOLLOWED_OPERATIONS] = { &rancher_operations, keep_operation, operation_changed,
-                              operations_forgotten },
-    [FOLLOWED_REPOS] = { &rancher_cluster_repos, keep_repo, repo_changed, NULL },
+    [FOLLOWED_APPS] = { &rancher_apps, COLLECTION_REQUIRED, keep_app, app_changed, NULL,
+                        apps_forgotten },
+    [FOLLOWED_OPERATIONS] = { &rancher_operations, COLLECTION_TEMPORARY, keep_operation,
+                              operation_changed, change_listed, operations_forgotten },
+    [FOLLOWED_REPOS] = { &rancher_cluster_repos, COLLECTION_TEMPORARY, keep_repo, repo_changed,
+                         change_listed, NULL },
 };
+
+static void follow(struct apps_cluster *cluster, int which)
+{
+    cluster->followed[which] =
+        connection_follow(cluster->connection, &(struct collection_options){
+                                                   .resource = *followed[which].resource,
+                                                   .need = followed[which].need,
+                                                   .keep = followed[which].keep,
+                                                   .on_change = followed[which].changed,
+                                                   .on_synced = followed[which].listed,
+                                                   .on_forgotten = followed[which].forgotten,
+                                                   .context = cluster,
+                                               });
+}
+
+/* --- Operations and ClusterRepos --- */
+
+static bool is_listed(const struct collection *collection)
+{
+    const struct informer *informer = collection ? collection_informer(collection) : NULL;
+
+    return informer && informer_synced(informer);
+}
+
+bool apps_cluster_knows_changes(const struct apps_cluster *cluster)
+{
+    return is_listed(cluster->followed[FOLLOWED_OPERATIONS]) &&
+           is_listed(cluster->followed[FOLLOWED_REPOS]);
+}
+
+/* A release of a Stack is not as it should be: sooner or later it changes. */
+static bool has_unsettled_app(const struct apps_cluster *cluster)
+{
+    const struct informer *apps = collection_informer(cluster->followed[FOLLOWED_APPS]);
+    struct kube_object *object;
+
+    for (size_t cursor = 0; apps && kube_cache_next(informer_cache(apps), &cursor, &object);) {
+        struct observed_release release;
+
+        kept_app(kube_object_kept(object), &release);
+        if ((release.marked_stack.len || release.stack.len) && release.phase != RELEASE_DEPLOYED)
+            return true;
+    }
+    return false;
+}
+
+static bool needs_changes(const struct apps_cluster *cluster, int64_t now_ms)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+
+    return now_ms - cluster->needed_ms < LIMIT_CHANGES_IDLE || dict_count(cluster->running) ||
+           capacity_is_awaited(cluster->capacity) ||
+           capacity_claims(cluster->capacity, arena, 1, now_ms).count || has_unsettled_app(cluster);
+}
+
+/* What is found in a repository is true as long as somebody follows it. */
+static void forget_repos(struct apps_cluster *cluster)
+{
+    const struct informer *repos = collection_informer(cluster->followed[FOLLOWED_REPOS]);
+    struct kube_object *object;
+
+    for (size_t cursor = 0; repos && kube_cache_next(informer_cache(repos), &cursor, &object);) {
+        struct wire_repo repo;
+
+        kept_repo(kube_object_kept(object), &repo);
+        lookups_forget_repo(cluster->lookups, repo.url, true);
+    }
+}
+
+bool apps_cluster_rest(struct apps_cluster *cluster, int64_t now_ms)
+{
+    if (!cluster->followed[FOLLOWED_OPERATIONS])
+        return false;
+    if (needs_changes(cluster, now_ms))
+        return true;
+    forget_repos(cluster);
+    connection_drop(TAKE(cluster->followed[FOLLOWED_OPERATIONS]));
+    connection_drop(TAKE(cluster->followed[FOLLOWED_REPOS]));
+    operations_forgotten(cluster);
+    return false;
+}
+
+static void on_rest(void *context)
+{
+    struct apps_cluster *cluster = context;
+
+    if (apps_cluster_rest(cluster, loop_time(cluster)))
+        loop_timer_set(cluster->rest, LIMIT_CHANGES_IDLE);
+}
+
+bool apps_cluster_prepare(struct apps_cluster *cluster, struct str stack)
+{
+    bool begins = !cluster->followed[FOLLOWED_OPERATIONS];
+
+    cluster->needed_ms = loop_time(cluster);
+    if (!apps_cluster_knows_changes(cluster))
+        capacity_wait(cluster->capacity, stack);
+    if (!begins)
+        return false;
+    cluster->began_ms = cluster->needed_ms;
+    follow(cluster, FOLLOWED_OPERATIONS);
+    follow(cluster, FOLLOWED_REPOS);
+    loop_timer_set(cluster->rest, LIMIT_CHANGES_IDLE);
+    return true;
+}
 
 struct apps_cluster *apps_cluster_create(struct connection *connection,
                                          const struct backend_events *events, uint64_t seed)
@@ -264,16 +382,8 @@ struct apps_cluster *apps_cluster_create(struct connection *connection,
     cluster->apps_of_repo = dict_create();
     cluster->lookups = lookups_create(seed);
     cluster->capacity = capacity_create();
-    for (int i = 0; i < FOLLOWED_COUNT; i++)
-        cluster->followed[i] =
-            connection_follow(connection, &(struct collection_options){
-                                              .resource = *followed[i].resource,
-                                              .required = true,
-                                              .keep = followed[i].keep,
-                                              .on_change = followed[i].changed,
-                                              .on_forgotten = followed[i].forgotten,
-                                              .context = cluster,
-                                          });
+    cluster->rest = loop_timer_create(connection_loop(connection), on_rest, cluster);
+    follow(cluster, FOLLOWED_APPS);
     return cluster;
 }
 
@@ -281,6 +391,7 @@ void apps_cluster_free(struct apps_cluster *cluster)
 {
     if (!cluster)
         return;
+    loop_timer_free(cluster->rest);
     for (int i = 0; i < FOLLOWED_COUNT; i++)
         connection_drop(cluster->followed[i]);
     for (int kind = 0; kind < WORKLOAD_KINDS; kind++)
@@ -324,7 +435,7 @@ void apps_cluster_offer_capacity(struct apps_cluster *cluster, uint32_t operatio
     uint32_t busy;
     struct str stack;
 
-    if (!capacity_is_awaited(cluster->capacity))
+    if (!capacity_is_awaited(cluster->capacity) || !apps_cluster_knows_changes(cluster))
         return;
     arena = arena_create(0);
     busy = (uint32_t)dict_count(cluster->running) +

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cluster.h: one downstream cluster as its Apps, Operations and ClusterRepos tell it.
  *
- * They are followed through the cluster's connection; answers come from memory. */
+ * They are followed through the cluster's connection; answers come from memory. Apps are followed
+ * for as long as the cluster is open, the other two while something changes there, or is broken. */
 #ifndef HERD_CONTROLLER_BACKENDS_RANCHER_APPS_CLUSTER_H
 #define HERD_CONTROLLER_BACKENDS_RANCHER_APPS_CLUSTER_H
 
@@ -24,7 +25,11 @@ struct capacity *apps_cluster_capacity(const struct apps_cluster *cluster);
 void apps_cluster_offer_capacity(struct apps_cluster *cluster, uint32_t operations_max,
                                  int64_t now_ms, void (*wake)(void *context, struct str stack),
                                  void *context);
-int64_t apps_cluster_observe(const struct apps_cluster *cluster, struct arena *arena,
+bool apps_cluster_prepare(struct apps_cluster *cluster, struct str stack);
+/* Time passes (monotonic): Operations and ClusterRepos that nobody needs any more are let go. True:
+ * they are followed still. It is called by itself, too, every LIMIT_CHANGES_IDLE. */
+bool apps_cluster_rest(struct apps_cluster *cluster, int64_t now_ms);
+int64_t apps_cluster_observe(struct apps_cluster *cluster, struct arena *arena,
                              const struct backend_question *question, int64_t now_ms,
                              struct observed_cluster *ret_cluster);
 /* The Stack waited for an answer that is there now. For lookups_end. */

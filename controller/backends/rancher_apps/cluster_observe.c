@@ -5,6 +5,7 @@
 #include "controller/backends/rancher_apps/keep.h"
 
 enum {
+    BRIEF_MS = 5000, /* longer than lists take that work */
     OTHERS_MAX = 32, /* operations of others that are told to a plan; more than may ever be */
 };
 
@@ -58,7 +59,7 @@ static void observe_release(const struct apps_cluster *cluster, struct arena *ar
 
     if (!app)
         return;
-    kept_app(arena, str_dup(arena, kube_object_kept(app)), &release);
+    kept_app(str_dup(arena, kube_object_kept(app)), &release);
     release.namespace_ = str_dup(arena, kube_object_namespace(app));
     release.name = str_dup(arena, kube_object_name(app));
     release.uid = str_dup(arena, kube_object_uid(app));
@@ -107,7 +108,7 @@ static void observe_operations(const struct apps_cluster *cluster, struct arena 
 
         if (!object)
             continue;
-        kept_operation(arena, str_dup(arena, kube_object_kept(object)), &operation);
+        kept_operation(str_dup(arena, kube_object_kept(object)), &operation);
         operation.namespace_ = str_dup(arena, kube_object_namespace(object));
         operation.name = str_dup(arena, kube_object_name(object));
         if (operation.state != OPERATION_SUCCEEDED) {
@@ -188,7 +189,7 @@ static struct wire_repo read_repo(struct arena *arena, const struct kube_object 
 {
     struct wire_repo repo;
 
-    kept_repo(arena, str_dup(arena, kube_object_kept(object)), &repo);
+    kept_repo(str_dup(arena, kube_object_kept(object)), &repo);
     repo.name = str_dup(arena, kube_object_name(object));
     return repo;
 }
@@ -331,31 +332,43 @@ static void observe_backoff(const struct apps_cluster *cluster, struct arena *ar
         str_dup(arena, request_backoff_message(connection_backoff(cluster->connection)));
 }
 
-int64_t apps_cluster_observe(const struct apps_cluster *cluster, struct arena *arena,
-                             const struct backend_question *question, int64_t now_ms,
-                             struct observed_cluster *ret_cluster)
+/* Whether what is there can be told without its operations and repositories. */
+static bool is_settled(const struct backend_question *question,
+                       const struct observed_releases *releases)
 {
-    int64_t ends_ms = -1;
-    struct str key;
+    if (question->asked || question->leaves)
+        return false;
+    for (uint32_t i = 0; i < releases->count; i++)
+        if (releases->items[i].phase != RELEASE_DEPLOYED)
+            return false;
+    return true;
+}
 
-    ret_cluster->releases = observed_releases_new(arena, 0);
-    ret_cluster->operations = observed_operations_new(arena, 0);
-    ret_cluster->repos = observed_repos_new(arena, question->repos.count);
-    ret_cluster->versions = observed_versions_new(arena, question->versions.count);
-    ret_cluster->leftovers = observed_leftovers_new(arena, 0);
+static struct str unlisted_message(const struct apps_cluster *cluster, struct arena *arena)
+{
+    struct str trouble = connection_trouble(cluster->connection, arena);
+
+    return trouble.len ? trouble : STR("its Operations and ClusterRepos are being listed");
+}
+
+static int64_t observe_changes(const struct apps_cluster *cluster, struct arena *arena,
+                               const struct backend_question *question, int64_t now_ms,
+                               struct observed_cluster *ret_cluster)
+{
+    const struct observed_releases *releases = &ret_cluster->releases;
+    int64_t ends_ms = -1;
 
     for (uint32_t i = 0; i < question->releases.count; i++) {
-        observe_release(cluster, arena, question->releases.items[i], now_ms, ret_cluster, &ends_ms);
         observe_operations(cluster, arena, question->releases.items[i], now_ms, ret_cluster,
                            &ends_ms);
         observe_claim(cluster, arena, question, question->releases.items[i], now_ms, ret_cluster);
     }
-    /* Those with the Stack's mark or stamp that neither its spec nor its status names any more. */
-    for (uint32_t i = 0; multimap_at(cluster->apps_of_stack, question->stack, i, &key); i++)
-        if (!str_list_has(&question->releases, key)) {
-            observe_release(cluster, arena, key, now_ms, ret_cluster, &ends_ms);
+    for (uint32_t i = 0; i < releases->count; i++) {
+        struct str key = kube_key(arena, releases->items[i].namespace_, releases->items[i].name);
+
+        if (!str_list_has(&question->releases, key))
             observe_operations(cluster, arena, key, now_ms, ret_cluster, &ends_ms);
-        }
+    }
     observe_others(cluster, arena, question, now_ms, ret_cluster);
     for (uint32_t i = 0; i < question->repos.count; i++)
         observed_repos_push(
@@ -367,6 +380,45 @@ int64_t apps_cluster_observe(const struct apps_cluster *cluster, struct arena *a
                         &ends_ms);
     if (question->leaves)
         observe_leftovers(cluster, arena, now_ms, ret_cluster, &ends_ms);
+    return ends_ms;
+}
+
+int64_t apps_cluster_observe(struct apps_cluster *cluster, struct arena *arena,
+                             const struct backend_question *question, int64_t now_ms,
+                             struct observed_cluster *ret_cluster)
+{
+    int64_t ends_ms = -1;
+    struct str key;
+
+    ret_cluster->releases = observed_releases_new(arena, question->releases.count);
+    ret_cluster->operations = observed_operations_new(arena, question->releases.count);
+    ret_cluster->repos = observed_repos_new(arena, question->repos.count);
+    ret_cluster->versions = observed_versions_new(arena, question->versions.count);
+    ret_cluster->leftovers = observed_leftovers_new(arena, 0);
+
+    for (uint32_t i = 0; i < question->releases.count; i++)
+        observe_release(cluster, arena, question->releases.items[i], now_ms, ret_cluster, &ends_ms);
+    /* Those with the Stack's mark or stamp that neither its spec nor its status names any more. */
+    for (uint32_t i = 0; multimap_at(cluster->apps_of_stack, question->stack, i, &key); i++)
+        if (!str_list_has(&question->releases, key))
+            observe_release(cluster, arena, key, now_ms, ret_cluster, &ends_ms);
+
+    bool settled = is_settled(question, &ret_cluster->releases);
+
+    if (!settled)
+        (void)apps_cluster_prepare(cluster, question->stack);
+    if (apps_cluster_knows_changes(cluster)) {
+        ends_ms = clock_sooner_ms(ends_ms,
+                                  observe_changes(cluster, arena, question, now_ms, ret_cluster));
+    } else {
+        ret_cluster->unlisted_message = unlisted_message(cluster, arena);
+        ret_cluster->listing_briefly =
+            cluster->followed[FOLLOWED_OPERATIONS] && now_ms - cluster->began_ms < BRIEF_MS;
+        if (!settled) {
+            ret_cluster->state = CLUSTER_NOT_SYNCED;
+            ret_cluster->message = ret_cluster->unlisted_message;
+        }
+    }
     observe_backoff(cluster, arena, now_ms, ret_cluster, &ends_ms);
     return ends_ms;
 }

@@ -19,7 +19,10 @@ struct running {
 struct apps_cluster {
     struct connection *connection;
     const struct backend_events *events;
-    struct collection *followed[FOLLOWED_COUNT];
+    struct collection *followed[FOLLOWED_COUNT];  /* Operations and ClusterRepos: NULL at rest */
+    struct loop_timer *rest;                      /* looks whether these two are still needed */
+    int64_t began_ms;                             /* when these two were begun last */
+    int64_t needed_ms;                            /* when they were last */
     struct collection *workloads[WORKLOAD_KINDS]; /* NULL: no App of a Stack has one */
     uint32_t apps_of_workload[WORKLOAD_KINDS];    /* how many have */
     struct multimap *apps_of_stack;               /* Stack -> namespace/name */
@@ -29,5 +32,8 @@ struct apps_cluster {
     struct lookups *lookups;
     struct capacity *capacity;
 };
+
+/* Whether Operations and ClusterRepos are listed. */
+bool apps_cluster_knows_changes(const struct apps_cluster *cluster);
 
 #endif

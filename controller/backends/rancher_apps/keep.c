@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keep.c: arrays whose places have a meaning: the rows below, in their order. A row is read and
- * written by the functions of its kind: str, int (numbers, enums, booleans). */
+/* keep.c: members whose places have a meaning: the rows below, in their order. They are read far
+ * more often than written, so that takes no memory. A row is read and written by the functions of
+ * its kind: int (numbers, enums, booleans) as NUMBER: and str as LENGTH:BYTES. */
 #include "controller/backends/rancher_apps/keep.h"
 
 #include "controller/backends/rancher_apps/workloads.h"
 
-#include "text/json_write.h"
+#include "text/number.h"
 
 enum { DESCRIPTION_BYTES_MAX = 400 };
 
@@ -45,32 +46,41 @@ enum { DESCRIPTION_BYTES_MAX = 400 };
     ROW(str, downloaded)                                                                           \
     ROW(int, managed)
 
-#define PUT(kind, member) json_put_##kind(&w, of.member);
-#define NEXT(kind, member) of.member = next_##kind(&it);
+#define PUT(kind, member) put_##kind(kept, of.member);
+#define NEXT(kind, member) of.member = next_##kind(&kept);
 
-/* What is missing or of another kind is "", 0 or absent. */
-static struct str next_str(struct json_iter *it)
+static void put_int(struct strbuf *kept, int64_t number)
 {
-    return json_next(it) ? json_str(it->value) : STR("");
+    strbuf_i64(kept, number);
+    strbuf_char(kept, ':');
 }
 
-static int64_t next_int(struct json_iter *it)
+static void put_str(struct strbuf *kept, struct str text)
 {
+    put_int(kept, (int64_t)text.len);
+    strbuf_put(kept, text);
+}
+
+/* What is missing at the end is 0, or "". */
+static int64_t next_int(struct str *kept)
+{
+    ptrdiff_t colon = str_find_char(*kept, ':', 0);
     int64_t number = 0;
 
-    if (json_next(it))
-        json_int64(it->value, &number);
+    if (colon < 0)
+        return 0;
+    number_int64(str_slice(*kept, 0, (size_t)colon), &number);
+    *kept = str_slice(*kept, (size_t)colon + 1, kept->len);
     return number;
 }
 
-static struct json_iter read_kept(struct arena *arena, struct str kept)
+static struct str next_str(struct str *kept)
 {
-    struct error ignored = { .code = ERROR_NONE };
-    struct json root = { NULL, 0 };
+    size_t len = (size_t)next_int(kept);
+    struct str text = str_slice(*kept, 0, len);
 
-    /* Our own writing: it can only fail if nothing was kept, and then all members are absent. */
-    json_read(arena, kept, &json_limits_default, &root, &ignored);
-    return json_iter(root);
+    *kept = str_slice(*kept, len, kept->len);
+    return text;
 }
 
 /* What the mark says is nearly always what the stamp says. */
@@ -86,7 +96,6 @@ static struct str restored(struct str text, struct str other)
 
 bool keep_app(void *context, struct json app, struct strbuf *kept)
 {
-    struct json_writer w = json_writer(kept);
     struct observed_release of;
 
     (void)context;
@@ -96,7 +105,6 @@ bool keep_app(void *context, struct json app, struct strbuf *kept)
     /* Only of those that Herd may have made: they are the ones that it deletes. */
     of.workloads = workloads_of_app(kept->arena, json_walk(app, "spec", "resources", NULL));
     of.repo_name = release_repo_is_ours(of.repo_name) ? of.repo_name : STR("");
-    json_open_array(&w);
     APP(PUT)
     if (of.stack.len || of.marked_uid.len) {
         APP_OF_A_STACK(PUT)
@@ -105,13 +113,11 @@ bool keep_app(void *context, struct json app, struct strbuf *kept)
         if (of.phase != RELEASE_DEPLOYED)
             APP_TROUBLE(PUT)
     }
-    json_close_array(&w);
     return true;
 }
 
-void kept_app(struct arena *arena, struct str kept, struct observed_release *ret_release)
+void kept_app(struct str kept, struct observed_release *ret_release)
 {
-    struct json_iter it = read_kept(arena, kept);
     struct observed_release of = { .revision = 0 };
 
     APP(NEXT)
@@ -124,21 +130,17 @@ void kept_app(struct arena *arena, struct str kept, struct observed_release *ret
 
 bool keep_operation(void *context, struct json operation, struct strbuf *kept)
 {
-    struct json_writer w = json_writer(kept);
     struct observed_operation of;
 
     (void)context;
     if (!wire_operation_read(kept->arena, operation, &of))
         return false;
-    json_open_array(&w);
     OPERATION(PUT)
-    json_close_array(&w);
     return true;
 }
 
-void kept_operation(struct arena *arena, struct str kept, struct observed_operation *ret_operation)
+void kept_operation(struct str kept, struct observed_operation *ret_operation)
 {
-    struct json_iter it = read_kept(arena, kept);
     struct observed_operation of = { .uninstall = false };
 
     OPERATION(NEXT)
@@ -147,21 +149,17 @@ void kept_operation(struct arena *arena, struct str kept, struct observed_operat
 
 bool keep_repo(void *context, struct json repo, struct strbuf *kept)
 {
-    struct json_writer w = json_writer(kept);
     struct wire_repo of;
 
     (void)context;
     if (!wire_repo_read(kept->arena, repo, &of))
         return false;
-    json_open_array(&w);
     REPO(PUT)
-    json_close_array(&w);
     return true;
 }
 
-void kept_repo(struct arena *arena, struct str kept, struct wire_repo *ret_repo)
+void kept_repo(struct str kept, struct wire_repo *ret_repo)
 {
-    struct json_iter it = read_kept(arena, kept);
     struct wire_repo of = { .managed = false };
 
     REPO(NEXT)

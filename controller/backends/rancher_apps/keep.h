@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keep.h: what is kept of a cluster's objects: the members that a plan reads, as one short array.
+/* keep.h: what is kept of a cluster's objects: the members that a plan reads, one behind the other.
  *
  * There is one App for each release of each cluster, so these bytes are most of what a controller
  * holds in memory. */
@@ -13,10 +13,10 @@ bool keep_app(void *context, struct json app, struct strbuf *kept);
 bool keep_operation(void *context, struct json operation, struct strbuf *kept);
 bool keep_repo(void *context, struct json repo, struct strbuf *kept);
 
-/* Back from those bytes; strings borrow from them and from the arena. Namespace and name are not
- * among them: the caller has them from the object's key. */
-void kept_app(struct arena *arena, struct str kept, struct observed_release *ret_release);
-void kept_operation(struct arena *arena, struct str kept, struct observed_operation *ret_operation);
-void kept_repo(struct arena *arena, struct str kept, struct wire_repo *ret_repo);
+/* Back from those bytes; strings borrow from them. Namespace and name are not among them: the
+ * caller has them from the object's key. */
+void kept_app(struct str kept, struct observed_release *ret_release);
+void kept_operation(struct str kept, struct observed_operation *ret_operation);
+void kept_repo(struct str kept, struct wire_repo *ret_repo);
 
 #endif

@@ -376,6 +376,14 @@ static int64_t observe(void *context, struct str cluster_id, struct arena *arena
                                 ret_cluster);
 }
 
+static bool prepare(void *context, struct str cluster_id, struct str stack)
+{
+    const struct rancher_apps *apps = context;
+    struct apps_cluster *cluster = dict_get(apps->clusters, cluster_id);
+
+    return cluster && apps_cluster_prepare(cluster, stack);
+}
+
 static struct capacity *capacity_of(void *context, struct str cluster_id)
 {
     const struct rancher_apps *apps = context;
@@ -407,6 +415,7 @@ struct rancher_apps *rancher_apps_create(uint64_t seed)
         .open = open_cluster,
         .close = close_cluster,
         .observe = observe,
+        .prepare = prepare,
         .act = act,
         .capacity = capacity_of,
         .offer_capacity = offer_capacity,

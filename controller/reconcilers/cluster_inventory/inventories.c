@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inventories.c: who wakes whom, and one cluster after the other.
  *
- *     a node changed, or is unheard of       its cluster
+ *     a list of nodes differs, or fails      its cluster
  *     a Stack changed                        it; then the clusters whose reservations that changes
  *     a cluster came, went, has new labels   it, and all Stacks that ask for GPUs
  *     an inventory changed, not by us        its cluster
@@ -37,6 +37,7 @@ enum {
 struct followed {
     struct nodes *nodes; /* NULL: it is not to be called */
     uint64_t labels;     /* a hash: with other ones selectors choose anew */
+    uint64_t size;       /* the same: with another one its nodes are listed now */
     int64_t lost_ms;     /* since when Rancher does not reach it; -1 = it does, or too long ago */
 };
 
@@ -113,11 +114,15 @@ static void adjust_nodes(struct inventories *i, const struct listed_cluster *clu
             followed->lost_ms = loop_now_ms(i->options.loop);
         return;
     }
+    if (followed->nodes && (followed->lost_ms >= 0 || followed->size != str_hash(cluster->size)))
+        nodes_refresh(followed->nodes);
     followed->lost_ms = -1;
+    followed->size = str_hash(cluster->size);
     if (!followed->nodes) {
         followed->nodes = nodes_create(&(struct nodes_options){
             .clusters = i->options.clusters,
             .id = cluster->id,
+            .interval_ms = i->options.interval_ms,
             .changed = wake_cluster,
             .context = i,
         });

@@ -21,6 +21,7 @@ struct inventories_options {
     struct metrics *metrics;
     const struct kube_cache *stacks; /* as keep_stack keeps them */
     struct clusters *clusters;
+    int64_t interval_ms; /* between two lists of a cluster's nodes */
     uint64_t seed;
 };
 

@@ -36,7 +36,12 @@ static const struct informer *informer_of(const struct nodes *nodes)
     return nodes->collection ? collection_informer(nodes->collection) : NULL;
 }
 
-/* A watch that is lost for a moment leaves what was known: tunnels come and go. */
+/* The longest time from one list to the next that works, and a while: tunnels come and go. */
+static int64_t known_for_ms(const struct nodes *nodes)
+{
+    return nodes->options.interval_ms + nodes->options.interval_ms / 5 + LIMIT_INVENTORY_STALE;
+}
+
 static enum nodes_state state_of(const struct nodes *nodes, int64_t now_ms)
 {
     const struct informer *informer = informer_of(nodes);
@@ -44,8 +49,8 @@ static enum nodes_state state_of(const struct nodes *nodes, int64_t now_ms)
     if (!informer)
         return NODES_STARTING;
     if (informer_synced(informer))
-        return now_ms - informer_heard_ms(informer) <= LIMIT_INVENTORY_STALE ? NODES_READ
-                                                                             : NODES_NOT_SYNCED;
+        return now_ms - informer_heard_ms(informer) <= known_for_ms(nodes) ? NODES_READ
+                                                                           : NODES_NOT_SYNCED;
     return informer_trouble(informer)->code == ERROR_NONE && now_ms - nodes->began_ms < START_MS
                ? NODES_STARTING
                : NODES_NOT_SYNCED;
@@ -108,15 +113,17 @@ struct nodes *nodes_create(const struct nodes_options *options)
     nodes->options.id = str_make(nodes->id, options->id.len);
     nodes->connection = clusters_open(options->clusters, nodes->options.id);
     nodes->began_ms = loop_time(nodes);
-    nodes->collection = connection_follow(nodes->connection, &(struct collection_options){
-                                                                 .resource = node_resource,
-                                                                 .page_limit = PAGE_LIMIT,
-                                                                 .keep = keep_node,
-                                                                 .on_change = on_node,
-                                                                 .on_synced = on_synced,
-                                                                 .on_trouble = on_trouble,
-                                                                 .context = nodes,
-                                                             });
+    nodes->collection =
+        connection_follow(nodes->connection, &(struct collection_options){
+                                                 .resource = node_resource,
+                                                 .page_limit = PAGE_LIMIT,
+                                                 .interval_ms = options->interval_ms,
+                                                 .keep = keep_node,
+                                                 .on_change = on_node,
+                                                 .on_synced = on_synced,
+                                                 .on_trouble = on_trouble,
+                                                 .context = nodes,
+                                             });
     return nodes;
 }
 
@@ -128,6 +135,11 @@ void nodes_free(struct nodes *nodes)
     clusters_close(nodes->options.clusters, nodes->options.id);
     mem_free(nodes->id);
     mem_free(nodes);
+}
+
+void nodes_refresh(struct nodes *nodes)
+{
+    collection_refresh(nodes->collection);
 }
 
 static void add_all(const struct nodes *nodes, struct inventory *inventory)
@@ -159,9 +171,8 @@ bool nodes_fill(const struct nodes *nodes, struct arena *arena, int64_t now_ms,
         inventory->message = str_dup(arena, str_of(trouble->text));
     if (trouble && trouble->code == ERROR_FORBIDDEN) {
         inventory->reason = controller_reason_name(CONTROLLER_REASON_NODES_FORBIDDEN);
-        inventory->message =
-            str_fmt(arena, "%s; let the user of Herd's Rancher token list and watch nodes there",
-                    trouble->text);
+        inventory->message = str_fmt(
+            arena, "%s; let the user of Herd's Rancher token list nodes there", trouble->text);
     }
     return true;
 }

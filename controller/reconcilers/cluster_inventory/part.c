@@ -16,6 +16,7 @@ static void *start(void *context, uint64_t seed)
         .metrics = controller->metrics,
         .stacks = stack_reconciler_stacks(controller->stacks),
         .clusters = stack_reconciler_clusters(controller->stacks),
+        .interval_ms = controller->options->inventory_interval_ms,
         .seed = seed,
     });
 }

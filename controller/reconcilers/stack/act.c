@@ -290,9 +290,8 @@ static bool send_order(struct actor *actor, const struct acting *acting,
     return false;
 }
 
-/* True: `acting->ended` will be told. */
-static bool act_one(struct actor *actor, struct arena *arena, const struct acting *acting,
-                    const struct action *action)
+bool actor_act(struct actor *actor, struct arena *arena, const struct acting *acting,
+               const struct action *action)
 {
     struct str cluster_id = action->cluster == UINT32_MAX
                                 ? STR("")
@@ -337,15 +336,6 @@ static bool act_one(struct actor *actor, struct arena *arena, const struct actin
     if (!send_order(actor, acting, action, mark))
         multimap_remove(actor->under_way, acting->key, mark);
     return false;
-}
-
-bool actor_act(struct actor *actor, struct arena *arena, const struct acting *acting)
-{
-    bool writes = false;
-
-    for (uint32_t i = 0; i < acting->plan->actions.count; i++)
-        writes |= act_one(actor, arena, acting, &acting->plan->actions.items[i]);
-    return writes;
 }
 
 uint64_t actor_apply_notes(struct actor *actor, struct arena *arena, struct str key, struct str uid,

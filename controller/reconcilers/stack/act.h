@@ -39,20 +39,20 @@ struct actor *actor_create(const struct actor_options *options);
 void actor_free(struct actor *actor);
 AUTO_DEFINE(actor_free, struct actor *)
 
-/* One plan, whose status was acknowledged. Everything is read before it returns. */
+/* Of one plan, whose status was acknowledged. Everything is read before actor_act returns. */
 struct acting {
     struct str key;
     const struct stack *stack;
     struct str resource_version; /* of the Stack, newest known */
     const struct observed *observed;
-    const struct plan *plan;
     /* How a write of the Stack itself ended: `error` is ERROR_NONE, or says what to back off from,
      * not before `retry_after_ms` if that is >= 0. */
     void (*ended)(void *context, const struct error *error, int64_t retry_after_ms);
     void *context; /* of `ended`; alive until then */
 };
 /* True: the Stack itself is being written, and `ended` is called once, never from within. */
-bool actor_act(struct actor *actor, struct arena *arena, const struct acting *acting);
+bool actor_act(struct actor *actor, struct arena *arena, const struct acting *acting,
+               const struct action *action);
 
 /* Put what is remembered of `key` into `status`, for the next plan. Gives a number for
  * actor_drop_notes: once that status was written, what went into it is forgotten. */

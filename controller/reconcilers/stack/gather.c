@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gather.c: validate the Stack again, pick its clusters, say what it wants to hear of, read that.
- */
+/* gather.c: validate the Stack again, pick its clusters, say what it wants to hear of, read that:
+ * stages, most of which take one cluster at a time. */
 #include "controller/reconcilers/stack/gather.h"
 
 #include "base/set.h"
 #include "controller/reconcilers/stack/kept_stack.h"
 #include "controller/reconcilers/stack/access_gate.h"
 #include "controller/reconcilers/stack/values.h"
-#include "runtime/limits.h"
+#include "controller/limits.h"
 
 #include <stdlib.h>
 
 /* One gathering at work. */
 struct gathering {
     const struct gather_sources *sources;
+    uint32_t stage;
+    uint32_t next; /* cluster of a stage that takes them one at a time */
     struct arena *arena;
     struct gathered *to;
     struct str key;
@@ -23,6 +25,7 @@ struct gathering {
     struct str_list cluster_ids;  /* sorted, each once */
     struct template_facts *facts; /* of each */
     struct set targeted;          /* ids that the Stack names or selects */
+    struct set asked;             /* ids where something was asked for, by the status */
     struct releases *releases;    /* as far as they are known without reading references */
     struct values_reader reader;
     struct others others;
@@ -92,6 +95,7 @@ static void pick_clusters(struct gathering *g)
 
     g->cluster_ids = str_list_new(g->arena, 16);
     g->targeted = set_new(g->arena, 16);
+    g->asked = set_new(g->arena, 16);
     /* Targets of a Stack that cannot be applied mean nothing; what it has is looked at. */
     if (g->to->verdict.problems.denied == 0 && !author_is_missing(&g->to->stack->meta))
         pick_targets(g);
@@ -100,8 +104,11 @@ static void pick_clusters(struct gathering *g)
     /* Also those of each entry that asked for something. */
     for (uint32_t i = 0; i < before->held_clusters.count; i++)
         pick(g, before->held_clusters.items[i], false);
-    for (uint32_t i = 0; i < before->deployments.count; i++)
+    for (uint32_t i = 0; i < before->deployments.count; i++) {
         pick(g, before->deployments.items[i].cluster_id, false);
+        if (before->deployments.items[i].requested_ms)
+            set_add(g->asked, before->deployments.items[i].cluster_id);
+    }
 
     struct str_list *ids = &g->cluster_ids;
     uint32_t kept = 0;
@@ -123,21 +130,18 @@ static struct json read_labels(struct gathering *g, struct str labels)
     return root;
 }
 
-static void find_facts(struct gathering *g)
+static void find_facts(struct gathering *g, uint32_t cluster)
 {
-    g->facts = arena_array(g->arena, struct template_facts, g->cluster_ids.count);
-    for (uint32_t i = 0; i < g->cluster_ids.count; i++) {
-        const struct listed_cluster *known =
-            clusters_get(g->sources->clusters, g->cluster_ids.items[i]);
-        struct template_facts *facts = &g->facts[i];
+    struct template_facts *facts = &g->facts[cluster];
+    const struct listed_cluster *known =
+        clusters_get(g->sources->clusters, g->cluster_ids.items[cluster]);
 
-        facts->id = facts->name = g->cluster_ids.items[i];
-        if (!known)
-            continue;
-        if (known->display_name.len)
-            facts->name = str_dup(g->arena, known->display_name);
-        facts->labels = read_labels(g, known->labels);
-    }
+    facts->id = facts->name = g->cluster_ids.items[cluster];
+    if (!known)
+        return;
+    if (known->display_name.len)
+        facts->name = str_dup(g->arena, known->display_name);
+    facts->labels = read_labels(g, known->labels);
 }
 
 /* What is asked of each cluster. */
@@ -226,15 +230,14 @@ static struct observed_references references_on(struct gathering *g, uint32_t cl
 }
 
 /* To go, a Stack needs no values. */
-static void want_references(struct gathering *g)
+static void want_references(struct gathering *g, uint32_t cluster)
 {
-    g->releases = releases_new(g->arena, g->to->stack, NULL);
-    g->reader = values_reader(g->arena, g->sources->references, g->to->stack->meta.namespace_);
-    for (uint32_t i = 0; !g->deleting && i < g->cluster_ids.count; i++) {
-        struct observed_references wanted = references_on(g, i);
+    struct observed_references wanted;
 
-        values_want(&g->reader, &wanted);
-    }
+    if (g->deleting)
+        return;
+    wanted = references_on(g, cluster);
+    values_want(&g->reader, &wanted);
 }
 
 static void say_interest(struct gathering *g)
@@ -313,7 +316,7 @@ static struct str stale_message(struct gathering *g, const struct connection *co
 
     return str_fmt(g->arena,
                    "no data was received from it for %d s, so nothing is changed there%s%.*s",
-                   LIMIT_WATCH_DEAD_TIME / 1000, trouble.len ? ": " : "", STR_ARG(trouble));
+                   LIMIT_CLUSTER_DEAD_TIME / 1000, trouble.len ? ": " : "", STR_ARG(trouble));
 }
 
 static struct str nearest_cluster(struct gathering *g, struct str id)
@@ -375,16 +378,22 @@ static struct observed_cluster observe_cluster(struct gathering *g,
         cluster.resumed_ms = resumed_wall_ms(g, connection);
         /* Who uses a repository is known only to who knows all Stacks. */
         g->question.leaves = g->sources->all_stacks && (g->deleting || !cluster.targeted);
+        g->question.asked = set_has(g->asked, id) || g->deleting || !cluster.targeted;
         look_again(
             g, backend->observe(backend->context, id, g->arena, &g->question, g->now_ms, &cluster));
+        if (cluster.state == CLUSTER_NOT_SYNCED) {
+            g->to->settling = g->to->settling || cluster.listing_briefly;
+            return cluster;
+        }
         observe_running(g, &cluster);
         observe_inherited(g, &cluster);
         others_observe_owners(&g->others, &cluster);
         others_leave_wanted_repos(&g->others, known, &cluster.leftovers);
-    } else if (connection && connection_is_starting(connection, g->now_ms)) {
-        /* One where nothing of the Stack is has nothing to wait for: the others go on. */
+    } else if (!connection || connection_is_starting(connection, g->now_ms)) {
+        /* It is, or will be opened in a moment (stack.c). One where nothing of the Stack is has
+         * nothing to wait for: the others go on. */
         g->to->settling = g->to->settling || is_held(g, id);
-    } else if (connection) {
+    } else {
         struct str trouble = connection_trouble(connection, g->arena);
 
         if (trouble.len)
@@ -413,7 +422,7 @@ static void check_access(struct gathering *g)
 {
     const struct access_gate gate = access_gate_of(g);
 
-    if (g->sources->access_cache && !g->deleting)
+    if (g->to->observed.clusters_known && g->sources->access_cache && !g->deleting)
         look_again(g, access_gate_check(&gate, &g->to->observed.clusters));
 }
 
@@ -433,52 +442,44 @@ void gather_ask_access(const struct gather_sources *sources, struct arena *arena
     look_again(&g, access_gate_ask(&gate, cluster_ids));
 }
 
-static void observe_clusters(struct gathering *g)
-{
-    struct observed *observed = &g->to->observed;
-
-    observed->clusters_known = clusters_is_listed(g->sources->clusters);
-    observed->clusters = observed_clusters_new(g->arena, g->cluster_ids.count);
-    if (!observed->clusters_known) {
-        g->to->settling = !clusters_is_troubled(g->sources->clusters);
-        return;
-    }
-    for (uint32_t i = 0; i < g->cluster_ids.count; i++)
-        observed_clusters_push(&observed->clusters, observe_cluster(g, &g->facts[i]));
-    check_access(g);
-}
-
 /* Values may stand in what Helm says, which is where they are hidden: a Stack that goes reads none,
  * and of its releases the plan shows nothing that could hold one. */
-static void hide_secrets(struct gathering *g)
+static void hide_secrets(struct gathering *g, uint32_t i)
 {
     struct observed_clusters *clusters = &g->to->observed.clusters;
+    struct observed_references of;
 
-    for (uint32_t i = 0; !g->deleting && i < clusters->count; i++) {
-        struct observed_references of;
-
-        if (!redaction_is_needed(&clusters->items[i]))
-            continue;
-        of = references_on(g, i);
-        redaction_hide(values_mask(&g->reader, &of), g->arena, g->to->stack->meta.uid,
-                       &clusters->items[i]);
-    }
+    if (g->deleting || i >= clusters->count || !redaction_is_needed(&clusters->items[i]))
+        return;
+    of = references_on(g, i);
+    redaction_hide(values_mask(&g->reader, &of), g->arena, g->to->stack->meta.uid,
+                   &clusters->items[i]);
 }
 
-static void observe_values(struct gathering *g)
+static void read_values(struct gathering *g)
 {
     values_read(&g->reader);
     g->to->observed.references = g->reader.found;
     g->to->settling = g->to->settling || g->reader.settling;
-    hide_secrets(g);
 }
 
-static void observe(struct gathering *g)
+/* --- stages --- */
+
+static void begin_clusters(struct gathering *g)
+{
+    g->facts = arena_array(g->arena, struct template_facts, g->cluster_ids.count);
+    g->releases = releases_new(g->arena, g->to->stack, NULL);
+    g->reader = values_reader(g->arena, g->sources->references, g->to->stack->meta.namespace_);
+}
+
+static void begin_observing(struct gathering *g)
 {
     struct observed *observed = &g->to->observed;
 
     *observed = (struct observed){
         .now_ms = g->now_wall_ms,
+        .clusters_known = clusters_is_listed(g->sources->clusters),
+        .clusters = observed_clusters_new(g->arena, g->cluster_ids.count),
         .before = &g->to->before,
         .problems = &g->to->verdict.problems,
         .settle_ms = g->sources->settle_ms,
@@ -486,17 +487,64 @@ static void observe(struct gathering *g)
         .rancher_trouble_reason = g->sources->rancher_trouble_reason,
         .rancher_trouble_message = g->sources->rancher_trouble_message,
     };
-    observe_clusters(g);
-    observe_values(g);
-    others_observe_awaited(&g->others, &observed->stacks);
-    others_observe_dependents(&g->others, &observed->dependents);
+    if (!observed->clusters_known)
+        g->to->settling = !clusters_is_troubled(g->sources->clusters);
 }
 
-int gather(const struct gather_sources *sources, struct arena *arena,
-           const struct kube_object *object, int64_t now_wall_ms, int64_t now_ms,
-           struct gathered *ret_gathered, struct error *err)
+static void observe_next(struct gathering *g, uint32_t i)
 {
-    struct gathering g = {
+    struct observed *observed = &g->to->observed;
+
+    if (observed->clusters_known)
+        observed_clusters_push(&observed->clusters, observe_cluster(g, &g->facts[i]));
+}
+
+static void observe_stacks(struct gathering *g)
+{
+    others_observe_awaited(&g->others, &g->to->observed.stacks);
+    others_observe_dependents(&g->others, &g->to->observed.dependents);
+}
+
+/* One or the other. */
+static const struct {
+    void (*whole)(struct gathering *g);
+    void (*each)(struct gathering *g, uint32_t cluster);
+} stages[] = {
+    { .whole = pick_clusters },   { .whole = begin_clusters }, { .each = find_facts },
+    { .each = want_references },  { .whole = make_question },  { .whole = say_interest },
+    { .whole = begin_observing }, { .each = observe_next },    { .whole = check_access },
+    { .whole = read_values },     { .each = hide_secrets },    { .whole = observe_stacks },
+};
+
+static void go_on(struct gathering *g)
+{
+    if (stages[g->stage].whole)
+        stages[g->stage].whole(g);
+    else if (g->next < g->cluster_ids.count)
+        stages[g->stage].each(g, g->next++);
+    if (stages[g->stage].whole || g->next == g->cluster_ids.count) {
+        g->stage++;
+        g->next = 0;
+    }
+}
+
+bool gather_some(struct gathering *g, const struct clock *clock, int64_t until_ms)
+{
+    while (g->stage < sizeof(stages) / sizeof(stages[0])) {
+        if (clock_monotonic_ms(clock) >= until_ms)
+            return false;
+        go_on(g);
+    }
+    return true;
+}
+
+struct gathering *gather_begin(const struct gather_sources *sources, struct arena *arena,
+                               const struct kube_object *object, int64_t now_wall_ms,
+                               int64_t now_ms, struct gathered *ret_gathered, struct error *err)
+{
+    struct gathering *g = arena_new(arena, struct gathering);
+
+    *g = (struct gathering){
         .sources = sources,
         .arena = arena,
         .to = ret_gathered,
@@ -504,16 +552,7 @@ int gather(const struct gather_sources *sources, struct arena *arena,
         .now_ms = now_ms,
         .now_wall_ms = now_wall_ms,
     };
-
     ret_gathered->look_again_ms = -1;
     ret_gathered->settling = false;
-    if (validate(&g, object, err) < 0)
-        return -1;
-    pick_clusters(&g);
-    find_facts(&g);
-    want_references(&g);
-    make_question(&g);
-    say_interest(&g);
-    observe(&g);
-    return 0;
+    return validate(g, object, err) < 0 ? NULL : g;
 }

@@ -3,7 +3,11 @@
  * caches.
  *
  * What a Stack reads is also what it wants to hear of: gathering says so anew each time, which
- * starts and ends the informers behind it. */
+ * starts and ends the informers behind it.
+ *
+ * It goes cluster by cluster, and in pieces, since the loop has other work, too. Each cluster is
+ * seen at one moment, and all of them within one gathering, not all at the same. Nothing that is
+ * gathered is borrowed from what may change meanwhile, so a plan may be made on another thread. */
 #ifndef HERD_CONTROLLER_RECONCILERS_STACK_GATHER_H
 #define HERD_CONTROLLER_RECONCILERS_STACK_GATHER_H
 
@@ -38,7 +42,8 @@ struct gather_sources {
     struct str rancher_trouble_reason, rancher_trouble_message; /* see struct observed */
 };
 
-/* All in the arena; `stack` borrows from the object's kept bytes, too. */
+/* All in the arena; `stack` borrows from the object's kept bytes, too, and the verdict from the
+ * policies. */
 struct gathered {
     struct verdict verdict;
     const struct stack *stack; /* defaulted */
@@ -50,10 +55,15 @@ struct gathered {
     int64_t look_again_ms; /* a remembered failure ends then: from now; -1 = none does */
 };
 
-/* -1: the kept bytes cannot be read, which is our own mistake. */
-int gather(const struct gather_sources *sources, struct arena *arena,
-           const struct kube_object *object, int64_t now_wall_ms, int64_t now_ms,
-           struct gathered *ret_gathered, struct error *err);
+struct gathering;
+
+/* Begin, in the arena. NULL: the kept bytes cannot be read, which is our own mistake. `object` and
+ * `sources` stay until it is over. */
+struct gathering *gather_begin(const struct gather_sources *sources, struct arena *arena,
+                               const struct kube_object *object, int64_t now_wall_ms,
+                               int64_t now_ms, struct gathered *ret_gathered, struct error *err);
+/* Go on, until `clock` says `until_ms` (monotonic). True: all is gathered. */
+bool gather_some(struct gathering *gathering, const struct clock *clock, int64_t until_ms);
 /* Ask whether the Stack's author may deploy to these clusters; the Stack is woken when an answer
  * comes. May bring look_again_ms nearer. */
 void gather_ask_access(const struct gather_sources *sources, struct arena *arena, struct str key,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kept_stack.c: eight hex digits (the length of the targets), the targets, the object, packed.
+/* kept_stack.c: four lengths of eight hex digits, then what they tell of: the targets, the tally,
+ * the object without its status, packed; and the status, packed. A small one is packed whole, which
+ * is shorter.
  *
  * A Stack of three charts on two clusters, with its status, is 5 KiB of JSON whose every member
  * name is known in advance: packed with a dictionary of them it takes a fifth of that. */
@@ -15,7 +17,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LENGTH_DIGITS = 8 };
+enum {
+    LENGTH_DIGITS = 8,
+    STATUS_BYTES_APART = 16384, /* the status stands apart from there on */
+};
+
+enum part { PART_TARGETS, PART_TALLY, PART_OBJECT, PART_STATUS, PARTS };
 
 /* Text as Stacks have it; deflate finds its pieces again. Changing it needs nothing else: what is
  * packed lives no longer than the process. */
@@ -91,53 +98,124 @@ static void put_metadata(struct json_writer *w, struct json object)
     json_close_object(w);
 }
 
-bool keep_stack(void *context, struct json object, struct strbuf *kept)
+static struct str raw_or(struct json value, struct str other)
 {
-    struct json targets = json_walk(object, "spec", "targets", NULL);
-    struct str targets_text = json_is(targets, JSON_OBJECT) ? json_raw(targets) : STR("{}");
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct strbuf whole = strbuf_new(arena, 8192);
-    struct json_writer w = json_writer(&whole);
+    return value.index ? json_raw(value) : other;
+}
 
-    (void)context;
+/* Also where that is no object: somebody may have written it. */
+static struct str tally_of(struct arena *arena, struct json status)
+{
+    struct strbuf tally = strbuf_new(arena, 256);
+    struct json_writer w = json_writer(&tally);
+
+    json_open_object(&w);
+    json_field_str(&w, "phase", json_str(json_get(status, STR("phase"))));
+    json_field_str(&w, "scans", json_str(json_walk(status, "security", "scanStatus", NULL)));
+    json_field_raw(&w, "summary", raw_or(json_get(status, STR("summary")), STR("{}")));
+    json_close_object(&w);
+    return strbuf_str(&tally);
+}
+
+/* Without its end, which is another brace. */
+static struct str object_of(struct arena *arena, struct json object, struct str status)
+{
+    struct strbuf out = strbuf_new(arena, 8192);
+    struct json_writer w = json_writer(&out);
+
     json_open_object(&w);
     json_field_str(&w, "apiVersion", STR(STACK_GROUP "/" STACK_VERSION));
     json_field_str(&w, "kind", STR("Stack"));
     put_metadata(&w, object);
     if (json_get(object, STR("spec")).index)
         json_field_raw(&w, "spec", json_raw(json_get(object, STR("spec"))));
-    if (json_get(object, STR("status")).index)
-        json_field_raw(&w, "status", json_raw(json_get(object, STR("status"))));
-    json_close_object(&w);
-    strbuf_fmt(kept, "%08x", (unsigned)targets_text.len);
-    strbuf_put(kept, targets_text);
-    strbuf_put(kept, zip_pack(arena, strbuf_str(&whole), dictionary));
+    if (status.len && status.len < STATUS_BYTES_APART)
+        json_field_raw(&w, "status", status);
+    return strbuf_str(&out);
+}
+
+bool keep_stack(void *context, struct json object, struct strbuf *kept)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct json targets = json_walk(object, "spec", "targets", NULL);
+    struct json status = json_get(object, STR("status"));
+    struct str status_text = raw_or(status, STR(""));
+    const struct str parts[PARTS] = {
+        [PART_TARGETS] = json_is(targets, JSON_OBJECT) ? json_raw(targets) : STR("{}"),
+        [PART_TALLY] = tally_of(arena, status),
+        [PART_OBJECT] = zip_pack(arena, object_of(arena, object, status_text), dictionary),
+        [PART_STATUS] = status_text.len < STATUS_BYTES_APART
+                            ? STR("")
+                            : zip_pack(arena, status_text, dictionary),
+    };
+
+    (void)context;
+    for (int i = 0; i < PARTS; i++)
+        strbuf_fmt(kept, "%08x", (unsigned)parts[i].len);
+    for (int i = 0; i < PARTS; i++)
+        strbuf_put(kept, parts[i]);
     return true;
 }
 
-static size_t targets_length(struct str kept)
+static size_t length_of(struct str kept, int part)
 {
-    char digits[LENGTH_DIGITS + 1] = "";
+    struct str digits =
+        str_slice(kept, (size_t)part * LENGTH_DIGITS, ((size_t)part + 1) * LENGTH_DIGITS);
+    char text[LENGTH_DIGITS + 1] = "";
 
-    if (kept.len < LENGTH_DIGITS)
-        return 0;
-    memcpy(digits, kept.at, LENGTH_DIGITS);
-    return (size_t)strtoul(digits, NULL, 16);
+    if (digits.len)
+        memcpy(text, digits.at, digits.len);
+    return (size_t)strtoul(text, NULL, 16);
+}
+
+static struct str part_of(struct str kept, enum part part)
+{
+    size_t from = (size_t)PARTS * LENGTH_DIGITS;
+
+    for (int i = 0; i < (int)part; i++)
+        from += length_of(kept, i);
+    return str_slice(kept, from, from + length_of(kept, part));
 }
 
 struct str kept_stack_targets(struct str kept)
 {
-    return str_slice(kept, LENGTH_DIGITS, LENGTH_DIGITS + targets_length(kept));
+    return part_of(kept, PART_TARGETS);
+}
+
+struct str kept_stack_tally(struct str kept)
+{
+    return part_of(kept, PART_TALLY);
+}
+
+static int read_object(struct arena *arena, struct str kept, struct str status,
+                       struct json *ret_stack, struct error *err)
+{
+    struct str object;
+
+    if (zip_unpack(arena, part_of(kept, PART_OBJECT), dictionary, LIMIT_REVIEW_BODY, &object, err) <
+        0)
+        return -1;
+    return json_read(arena,
+                     str_fmt(arena, "%.*s%s%.*s}", STR_ARG(object),
+                             status.len ? ",\"status\":" : "", STR_ARG(status)),
+                     &json_limits_default, ret_stack, err);
+}
+
+int kept_stack_read_spec(struct arena *arena, struct str kept, struct json *ret_stack,
+                         struct error *err)
+{
+    return read_object(arena, kept, STR(""), ret_stack, err);
 }
 
 int kept_stack_read(struct arena *arena, struct str kept, struct json *ret_stack, struct error *err)
 {
-    struct str packed = str_slice(kept, LENGTH_DIGITS + targets_length(kept), kept.len);
-    struct str whole;
+    struct str packed = part_of(kept, PART_STATUS);
+    struct str status = STR("");
 
-    if (zip_unpack(arena, packed, dictionary, LIMIT_REVIEW_BODY, &whole, err) < 0)
+    if (length_of(kept, PART_STATUS) &&
+        zip_unpack(arena, packed, dictionary, LIMIT_REVIEW_BODY, &status, err) < 0)
         return -1;
-    return json_read(arena, whole, &json_limits_default, ret_stack, err);
+    return read_object(arena, kept, status, ret_stack, err);
 }
 
 bool kept_targets_pick(struct arena *arena, struct str targets, struct str cluster_id,

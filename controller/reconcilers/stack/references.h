@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* references.h: the ConfigMaps and Secrets that Stacks name, each followed by itself.
  *
- * One watch for each object (metadata.name=...): only the Stacks that name it hear of it, and no
- * right to list all of a namespace is needed. An object that was read once keeps its last content
- * while it cannot be read. */
+ * Each object is read by its name (metadata.name=...): only the Stacks that name it hear of it, and
+ * nothing of other objects than their metadata is read. Where a namespace has many, one watch of
+ * its metadata tells of their changes; without the right to that each has a watch of its own. An
+ * object that was read once keeps its last content while it cannot be read. */
 #ifndef HERD_CONTROLLER_RECONCILERS_STACK_REFERENCES_H
 #define HERD_CONTROLLER_RECONCILERS_STACK_REFERENCES_H
 

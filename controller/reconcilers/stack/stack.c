@@ -6,13 +6,15 @@
  * together. */
 #include "controller/reconcilers/stack/stack_parts.h"
 
+#include "controller/reconcilers/stack/status_pace.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "stack/model/stored_status.h"
 
 enum {
     GATHER_DELAY_MS = 25,
-    OFFER_MS = 1000, /* capacity is offered when an operation ends; this is for what was missed */
+    OPEN_AT_ONCE = 64, /* clusters: in about 3 ms */
+    OFFER_MS = 1000,   /* capacity is offered when an operation ends; this is for what was missed */
 };
 
 static void wake_now(void *context, struct str key)
@@ -55,32 +57,36 @@ void stack_forget(struct stack_reconciler *r, struct str key)
     dependency_tracker_forget(r->tracker, key);
     actor_forget(r->actor, key);
     expectations_forget(r->written, key);
+    status_pace_forget(r->pace, key);
     for (const struct observer *const *one = r->options.observers; *one; one++)
         (*one)->forget((*one)->context, key);
 }
 
 /* Stacks. */
 
-static void tally(struct stack_reconciler *r, struct arena *arena, struct json root, double by)
+static void tally(struct stack_reconciler *r, struct arena *arena, struct str kept, double by)
 {
-    struct stack_status status = stack_status_read(arena, json_get(root, STR("status")));
+    struct error ignored = { .code = ERROR_NONE };
+    struct json root = { NULL, 0 };
+    struct str scans;
+    const char *phase;
 
-    metrics_add(r->options.metrics, CONTROLLER_STACKS,
-                (struct str[]){ str_of(stack_phase_name(status.phase)) }, by);
+    json_read(arena, kept_stack_tally(kept), &json_limits_default, &root, &ignored);
+    phase = stack_phase_name(stack_phase_from(json_str(json_get(root, STR("phase")))));
+    scans = json_str(json_get(root, STR("scans")));
+    metrics_add(r->options.metrics, CONTROLLER_STACKS, (struct str[]){ str_of(phase) }, by);
+    for (uint32_t i = 0; i < words_of_scan_progress.count; i++)
+        if (str_eq(words_of_scan_progress.words[i].name, scans))
+            metrics_add(r->options.metrics, CONTROLLER_STACK_SCANS, (struct str[]){ scans }, by);
+    for (enum deployment_state state = DEPLOYMENT_UNKNOWN; state < DEPLOYMENT_REMOVED; state++) {
+        struct str name = str_of(deployment_state_name(state));
+        int64_t count = 0;
 
-    if (status.security.progress != SCANS_NONE)
-        metrics_add(
-            r->options.metrics, CONTROLLER_STACK_SCANS,
-            (struct str[]){ field_word_name(&words_of_scan_progress, status.security.progress) },
-            by);
-
-    uint32_t counts[DEPLOYMENT_REMOVED];
-
-    stack_status_summary(&status, counts);
-    for (enum deployment_state state = DEPLOYMENT_UNKNOWN; state < DEPLOYMENT_REMOVED; state++)
-        if (counts[state])
-            metrics_add(r->options.metrics, CONTROLLER_RELEASES,
-                        (struct str[]){ str_of(deployment_state_name(state)) }, by * counts[state]);
+        if (json_int64(json_walk(root, "summary", deployment_state_name(state), NULL), &count) &&
+            count > 0)
+            metrics_add(r->options.metrics, CONTROLLER_RELEASES, (struct str[]){ name },
+                        by * (double)count);
+    }
 }
 
 static void index_one(struct multimap *map, struct str key, struct str value, bool there)
@@ -150,12 +156,29 @@ static void count_stack(struct stack_reconciler *r, const struct kube_object *ob
     struct error ignored = { .code = ERROR_NONE };
     struct json root;
 
-    if (!object || kept_stack_read(arena, kube_object_kept(object), &root, &ignored) < 0)
+    if (!object)
         return;
-    tally(r, arena, root, there ? 1 : -1);
+    tally(r, arena, kube_object_kept(object), there ? 1 : -1);
+    if (kept_stack_read_spec(arena, kube_object_kept(object), &root, &ignored) < 0)
+        return;
     index_dependent(r, arena, object, root, there);
     index_adopter(r, object, root, there);
     tell_adopters(r, arena, root);
+}
+
+/* A status is written often, and leaves the targets as they are. */
+static void index_targets(struct stack_reconciler *r, const struct kube_object *before,
+                          const struct kube_object *after)
+{
+    struct str old = before ? kept_stack_targets(kube_object_kept(before)) : STR("");
+    struct str new = after ? kept_stack_targets(kube_object_kept(after)) : STR("");
+
+    if (str_eq(old, new))
+        return;
+    if (before)
+        targets_index_remove(r->targets, kube_object_key(before), old);
+    if (after)
+        targets_index_add(r->targets, kube_object_key(after), new);
 }
 
 static void stack_changed(void *context, struct kube_object *before, struct kube_object *after)
@@ -167,6 +190,7 @@ static void stack_changed(void *context, struct kube_object *before, struct kube
     if (!same) {
         count_stack(r, before, false);
         count_stack(r, after, true);
+        index_targets(r, before, after);
         dependency_tracker_visit(r->tracker, TRACKED_STACK, key, wake_soon, r);
         if (r->options.stack_changed)
             r->options.stack_changed(r->options.context, key);
@@ -290,6 +314,25 @@ static bool picks(struct arena *arena, struct str targets, const struct listed_c
                                         cluster->label_list, cluster->label_count);
 }
 
+struct relabeled {
+    struct stack_reconciler *reconciler;
+    struct arena *arena;
+    const struct listed_cluster *before, *after;
+};
+
+static void wake_if_picked_otherwise(void *context, struct str key)
+{
+    const struct relabeled *cluster = context;
+    struct stack_reconciler *r = cluster->reconciler;
+    const struct kube_object *object = kube_cache_get(informer_cache(r->stacks), key);
+    struct str targets = object ? kept_stack_targets(kube_object_kept(object)) : STR("");
+
+    if (picks(cluster->arena, targets, cluster->before) !=
+        picks(cluster->arena, targets, cluster->after))
+        wake_soon(r, key);
+    arena_reset(cluster->arena);
+}
+
 /* The Stacks whose answer it changes: those that picked it before and do not now, or the
  * reverse. */
 static void clusters_labels_changed(void *context, const struct listed_cluster *before,
@@ -297,18 +340,11 @@ static void clusters_labels_changed(void *context, const struct listed_cluster *
 {
     struct stack_reconciler *r = context;
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct kube_object *object;
+    struct relabeled cluster = { r, arena, before, after };
 
     /* Before both lists are whole every Stack is looked at anyway. */
-    if (!r->clusters || !clusters_is_listed(r->clusters))
-        return;
-    for (size_t cursor = 0; kube_cache_next(informer_cache(r->stacks), &cursor, &object);) {
-        struct str targets = kept_stack_targets(kube_object_kept(object));
-
-        if (picks(arena, targets, before) != picks(arena, targets, after))
-            wake_soon(r, kube_object_key(object));
-        arena_reset(arena);
-    }
+    if (r->clusters && clusters_is_listed(r->clusters))
+        targets_index_visit(r->targets, before, after, wake_if_picked_otherwise, &cluster);
 }
 
 static void clusters_listed(void *context)
@@ -353,6 +389,26 @@ static void open_cluster(struct stack_reconciler *r, struct str id)
         (*one)->open((*one)->context, connection, &r->observer_events);
 }
 
+/* A Stack may name thousands, so they are opened a few at a time. */
+static void open_some(void *context)
+{
+    struct stack_reconciler *r = context;
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str_list ids = str_list_new(arena, OPEN_AT_ONCE);
+    struct str id;
+    void *value;
+
+    for (size_t cursor = 0;
+         ids.count < OPEN_AT_ONCE && dict_next(r->unopened, &cursor, &id, &value);)
+        str_list_push(&ids, str_dup(arena, id));
+    for (uint32_t i = 0; i < ids.count; i++) {
+        dict_remove(r->unopened, ids.items[i]);
+        open_cluster(r, ids.items[i]);
+    }
+    if (dict_count(r->unopened))
+        loop_timer_set(r->open, 0);
+}
+
 static void close_observers(struct stack_reconciler *r, struct str id)
 {
     for (const struct observer *const *one = r->options.observers; *one; one++)
@@ -363,16 +419,20 @@ static void tracked_opened(void *context, enum tracked_kind kind, struct str nam
 {
     struct stack_reconciler *r = context;
 
-    if (kind == TRACKED_CLUSTER)
-        open_cluster(r, name);
-    else if (kind == TRACKED_CONFIG_MAP || kind == TRACKED_SECRET)
+    if (kind == TRACKED_CLUSTER) {
+        dict_set(r->unopened, name, r);
+        loop_timer_set(r->open, 0);
+    } else if (kind == TRACKED_CONFIG_MAP || kind == TRACKED_SECRET) {
         references_open(r->references, kind, name);
+    }
 }
 
 static void close_cluster(struct stack_reconciler *r, struct str id)
 {
     const struct backend *backend = r->options.backend;
 
+    if (dict_remove(r->unopened, id))
+        return;
     close_observers(r, id);
     backend->close(backend->context, id);
     clusters_close(r->clusters, id);
@@ -475,12 +535,17 @@ struct stack_reconciler *stack_reconciler_create(const struct stack_reconciler_o
 
     r->options = *options;
     r->written = expectations_create();
+    r->pace = status_pace_create();
     r->adopters = multimap_create();
     r->dependents = multimap_create();
+    r->targets = targets_index_create();
     r->inherited = inherited_create();
     r->rancher_trouble = arena_create(0);
     r->rancher_trouble_reason = r->rancher_trouble_message = STR("");
+    r->unopened = dict_create();
+    r->open = loop_timer_create(options->loop, open_some, r);
     create_parts(r);
+    passes_create(r);
     r->offer = loop_timer_create(options->loop, offer_capacity, r);
     loop_timer_set(r->offer, OFFER_MS);
     return r;
@@ -492,6 +557,8 @@ void stack_reconciler_free(struct stack_reconciler *r)
         return;
     loop_timer_free(r->offer);
     passes_free(r);
+    loop_timer_free(r->open);
+    dict_free(r->unopened);
     actor_free(r->actor);
     scan_reports_free(r->scan_reports);
     access_cache_free(r->access_cache);
@@ -504,8 +571,10 @@ void stack_reconciler_free(struct stack_reconciler *r)
     dependency_tracker_free(r->tracker);
     multimap_free(r->adopters);
     multimap_free(r->dependents);
+    targets_index_free(r->targets);
     inherited_free(r->inherited);
     expectations_free(r->written);
+    status_pace_free(r->pace);
     arena_free(r->rancher_trouble);
     mem_free(r);
 }

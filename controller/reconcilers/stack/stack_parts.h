@@ -9,8 +9,10 @@
 #include "controller/reconcilers/stack/kept_stack.h"
 #include "controller/reconcilers/stack/scan_reports.h"
 #include "controller/reconcilers/stack/stack.h"
+#include "controller/reconcilers/stack/targets_index.h"
 #include "runtime/controller.h"
 #include "runtime/expectations.h"
+#include "io/worker.h"
 #include "runtime/informer.h"
 
 struct pass;
@@ -27,13 +29,21 @@ struct stack_reconciler {
     struct dependency_tracker *tracker;
     struct multimap *adopters;   /* namespace/release -> Stacks whose STACK_ADOPT names it */
     struct multimap *dependents; /* Stack -> those that name it in spec.dependsOn */
+    struct targets_index *targets;
     struct actor *actor;
     struct scan_reports *scan_reports;
     struct kube_controller *queue; /* paused unless leading, and all Stacks were listed */
     bool leading;
     struct loop_timer *offer;     /* capacity of clusters, now and then, to whoever waits */
     struct expectations *written; /* of Stacks, by us */
-    struct pass *passes;          /* under way, newest first */
+    struct status_pace *pace;
+    struct pass *passes; /* under way, newest first */
+    /* One is planned at a time, since a plan claims what the next one may not have. */
+    struct pass *planned, *first_waiting, **waiting_end;
+    struct loop_timer *go_on; /* gathering for `planned` */
+    struct worker *worker;    /* makes large plans */
+    struct dict *unopened;    /* ids of clusters that are about to be opened */
+    struct loop_timer *open;  /* some of these */
     struct error clusters_trouble;
     struct arena *rancher_trouble; /* of these two */
     struct str rancher_trouble_reason, rancher_trouble_message;
@@ -41,6 +51,8 @@ struct stack_reconciler {
 
 /* For kube_controller_options.reconcile. */
 void pass_begin(void *context, struct str key);
+/* Before the first one. */
+void passes_create(struct stack_reconciler *reconciler);
 /* For actor_options.shown. */
 struct str pass_shown(void *context, struct arena *arena, struct str key,
                       struct str secret_versions, struct str words);

@@ -3,6 +3,8 @@
  * makes its children, and of people. Who installs the kind grants these and nothing else. */
 #include "stack/crd/rights.h"
 
+#include "kube/pod_shortage.h"
+
 struct rules {
     struct strbuf *out;
     const struct kube_kind *kind;
@@ -60,6 +62,14 @@ static void write_controller(struct arena *arena, const struct rules *r, struct 
                  : patched    ? "list watch patch"
                               : "list watch");
     }
+    for (uint32_t i = 0; i < r->kind->child_count; i++)
+        if (kube_tells_in_events(r->kind->children[i])) {
+            strbuf_lit(r->out, "  # Why StatefulSets and Jobs cannot create a pod, such as for a "
+                               "quota, is told in Events only.\n");
+            rule(r, STR(""), "      - events\n");
+            verbs(r, "list");
+            break;
+        }
     strbuf_lit(r->out, "---\n");
     head(r, "ClusterRoleBinding", name, "", "herd-controller", "roleRef:\n");
     strbuf_fmt(r->out,

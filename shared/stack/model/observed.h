@@ -249,9 +249,12 @@ struct observed_cluster {
     int64_t resumed_ms;       /* of READ: what happened before may not show yet; 0 = it shows */
     struct str access_reason; /* nothing may be installed or upgraded there; "" = it may */
     struct str access_message;
-    struct str unasked_message; /* whether it may has to be asked for first; "" = that is known */
-    struct str nearest;         /* of GONE: the id that was perhaps meant; "" if none is near */
-    struct str backoff_reason;  /* Rancher took no request for it, and gets none now; "" = it may */
+    struct str unasked_message;  /* whether it may has to be asked for first; "" = that is known */
+    bool listing_briefly;        /* they are in a moment: that is waited for, and not told */
+    struct str unlisted_message; /* nothing may be changed there before its operations and
+                                  * repositories are listed; "" = they are, or nothing needs them */
+    struct str nearest;          /* of GONE: the id that was perhaps meant; "" if none is near */
+    struct str backoff_reason; /* Rancher took no request for it, and gets none now; "" = it may */
     struct str backoff_message;
     bool scans_starting;      /* the scanner was not asked yet since this process runs */
     bool scanner_answers;     /* it did when it was asked last */

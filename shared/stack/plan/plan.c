@@ -299,6 +299,9 @@ static void tell_clusters(struct planner *p, struct plan *plan)
     plan->failed_clusters = str_list_new(p->arena, 0);
     plan->lost_clusters = str_list_new(p->arena, 0);
     plan->unasked = str_list_new(p->arena, 0);
+    plan->unlisted = str_list_new(p->arena, 0);
+    for (uint32_t i = 0; i < p->observed->clusters.count; i++)
+        list_if(p->clusters[i].unlisted, &plan->unlisted, &p->clusters[i]);
     for (uint32_t i = 0; i < p->observed->clusters.count && !p->deleting; i++) {
         const struct cluster_part *c = &p->clusters[i];
         struct str id = c->observed->id;
@@ -463,7 +466,7 @@ static struct planner planner_of(struct arena *arena, const struct stack *stack,
         .chart_index = index_charts(arena, &stack->spec.charts),
         .change = change_of(arena, stack, observed),
         .waves = wave_states_new(arena, 0),
-        .slots = slots_new(arena, 16),
+        .slots = slots_new(arena, observed->clusters.count * stack->spec.charts.count),
         .actions = actions_new(arena, 4),
         .wake_at = INT64_MAX,
     };

@@ -67,6 +67,8 @@ struct plan {
     struct removal_state removal;
     struct str handled_resume, handled_retry;
     struct str_list unasked;   /* ids of those where the right to deploy is to be asked for */
+    struct str_list unlisted;  /* ids of those where something is to change, and what that needs is
+                                * not listed */
     struct str_list gone;      /* ids of those that were held and are no more, sorted */
     struct str_list abandoned; /* ids of those that were held and are left as told, sorted */
     bool holds;         /* nothing is done: paused, rejected, waiting for Stacks, targets unknown */

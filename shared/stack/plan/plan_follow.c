@@ -9,6 +9,8 @@
  *   a newer operation ended well, and somebody  done, and changed by somebody else
  *     has changed the release since
  *   a newer operation ended well, App not yet   wait settle_ms, then a failed attempt
+ *   the same, its revision is pending, and its  the App is late: wait on
+ *     log proves that it ended by itself
  *   nothing is seen, though it would show by    it was lost, and may be asked for again
  *     now (plan_shows_by)
  * "Newer" is: another one than the operation that was accounted for last; and only those that this
@@ -152,6 +154,32 @@ static void mark_overtaken(struct planner *p, struct slot *s, enum asked asked)
                      STR_ARG(s->operation->name), s->app->revision));
 }
 
+/* The revision that our request made is shown as pending still. */
+static bool is_pending_still(const struct slot *s, enum asked asked)
+{
+    return asked == ASKED_UPGRADE && s->operation->state == OPERATION_SUCCEEDED &&
+           !s->operation->uninstall && s->app && s->app->phase == RELEASE_PENDING &&
+           s->app->revision == s->now.revision + 1;
+}
+
+/* Its pod was taken away, and the release is stuck; or it ended well, and the App is late, which
+ * may last on a busy cluster: then another try would take away what runs. True: that is decided. */
+static bool wait_for_late_app(struct planner *p, struct slot *s, enum asked asked)
+{
+    const char *then =
+        s->operation->proven ? "Rancher is late to show that it succeeded" : "its log is read next";
+
+    if (!is_pending_still(s, asked) || (s->operation->log_read && !s->operation->proven))
+        return false;
+    if (!s->operation->log_read && !p->hold_reason.len)
+        plan_act(p, s, ACTION_READ_LOG)->operation = s->operation->name;
+    plan_set(s, plan_going_state(asked, s), REASON(OPERATION_ENDED),
+             str_fmt(p->arena,
+                     "operation %.*s ended, and the release is still shown as pending; %s",
+                     STR_ARG(s->operation->name), then));
+    return true;
+}
+
 /* A newer operation ended, and did not fail. */
 static void follow_ended(struct planner *p, struct slot *s, enum asked asked)
 {
@@ -178,6 +206,8 @@ static void follow_ended(struct planner *p, struct slot *s, enum asked asked)
         forget_request(p, s, true); /* its outcome is of no interest: it only goes now */
         return;
     }
+    if (wait_for_late_app(p, s, asked))
+        return;
     plan_fail(p, s, asked == ASKED_UNINSTALL ? STR("uninstall") : plan_attempted(s),
               s->app && s->app->description.len
                   ? str_fmt(p->arena, "operation %.*s ended without effect; the release says: %.*s",

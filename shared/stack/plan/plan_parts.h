@@ -90,6 +90,7 @@ struct cluster_part {
     struct str access_reason; /* why nothing may be installed or upgraded here; "" = it may */
     struct str access_message;
     bool unasked;             /* it matters now whether something may be */
+    bool unlisted;            /* something is to change, and its operations are not listed */
     struct str needed_reason; /* of a deletion: who needs what is here; "" = nobody */
     struct str needed_message;
     int64_t delayed_until; /* what it has because of its labels is not removed before; 0 */
@@ -214,6 +215,8 @@ struct release_verdict plan_wave_scans(struct planner *p, uint32_t wave);
 bool plan_scans_need_help(struct str reason);
 
 /* plan_release.c, plan_teardown.c */
+/* Something is to be done there, and what is under way there is not known yet. */
+bool plan_waits_for_list(struct planner *p, struct slot *s);
 void plan_release(struct planner *p, struct slot *s);
 /* A release of somebody else stands where ours should. */
 bool plan_is_in_the_way(const struct planner *p, const struct slot *s);

@@ -596,6 +596,20 @@ void plan_mark_owned(struct planner *p, struct slot *s)
     action->corrections = corrected ? corrections(p, app) + 1 : 0;
 }
 
+bool plan_waits_for_list(struct planner *p, struct slot *s)
+{
+    struct cluster_part *c = &p->clusters[s->cluster];
+    struct str reason, message;
+
+    /* What is held changes nothing. */
+    if (!c->observed->unlisted_message.len || plan_is_held(p, s, &reason, &message))
+        return false;
+    c->unlisted = true;
+    plan_hold_back(p, s, DEPLOYMENT_PENDING, REASON(CLUSTER_NOT_SYNCED),
+                   c->observed->unlisted_message);
+    return true;
+}
+
 /* Nothing may be installed or upgraded here, or not yet. Whether somebody has the right to it is
  * asked for when the turn has come, and then anew where the answer was no. */
 static bool wait_at_gate(struct planner *p, struct slot *s)
@@ -641,6 +655,8 @@ void plan_release(struct planner *p, struct slot *s)
         adopt(p, s);
         return;
     }
+    if (plan_waits_for_list(p, s))
+        return;
     if (wait_for_repo(p, s, &repo) || wait_for_version(p, s, repo, &version))
         return;
     s->now.terminal = false;

@@ -79,6 +79,8 @@ static void remove_one(struct planner *p, struct slot *s)
 
     if (plan_is_held(p, s, &reason, &message))
         plan_set(s, DEPLOYMENT_PENDING, reason, message);
+    else if (plan_waits_for_list(p, s))
+        return;
     else if (!plan_has_room(p, s))
         plan_set(s, DEPLOYMENT_PENDING, REASON(WAITING_FOR_CAPACITY),
                  str_fmt(p->arena, "will be removed; %.*s", STR_ARG(plan_room_message(p, s))));

@@ -20,7 +20,7 @@ static const struct {
     struct str reason;
     struct str message; /* where nothing was found */
 } states[] = {
-    [POLICY_VALID] = { STR_INIT("Valid"), STR_INIT("the policy is applied to Stacks") },
+    [POLICY_VALID] = { STR_INIT("Valid"), STR_INIT("the policy is applied") },
     [POLICY_WITHOUT_EFFECT] = { STR_INIT("RuleWithoutEffect"), STR_INIT("") },
     [POLICY_INVALID] = { STR_INIT("Invalid"), STR_INIT("") },
     [POLICY_TOO_MANY] = { STR_INIT("TooManyPolicies"),

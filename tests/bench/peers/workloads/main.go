@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	apps "k8s.io/client-go/applyconfigurations/apps/v1"
 	core "k8s.io/client-go/applyconfigurations/core/v1"
 	metaapply "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -64,6 +65,17 @@ func configMapOf(app *Application) *core.ConfigMapApplyConfiguration {
 		WithLabels(labelsOf(app)).WithOwnerReferences(ownerOf(app)).WithData(app.Spec.Config)
 }
 
+// strategyOf names the bounds of a rolling update, which are not allowed beside Recreate: fields that are applied
+// go when they are no longer.
+func strategyOf(app *Application) *apps.DeploymentStrategyApplyConfiguration {
+	strategy := apps.DeploymentStrategy().WithType(appsv1.DeploymentStrategyType(app.Spec.Strategy))
+	if app.Spec.Strategy == string(appsv1.RollingUpdateDeploymentStrategyType) {
+		bound := intstr.FromString("25%")
+		strategy.WithRollingUpdate(apps.RollingUpdateDeployment().WithMaxSurge(bound).WithMaxUnavailable(bound))
+	}
+	return strategy
+}
+
 func deploymentOf(app *Application) (*apps.DeploymentApplyConfiguration, error) {
 	config, err := json.Marshal(app.Spec.Config)
 	if err != nil {
@@ -81,7 +93,7 @@ func deploymentOf(app *Application) (*apps.DeploymentApplyConfiguration, error) 
 		WithSpec(apps.DeploymentSpec().
 			WithReplicas(app.Spec.Replicas).
 			WithSelector(metaapply.LabelSelector().WithMatchLabels(selectorOf(app))).
-			WithStrategy(apps.DeploymentStrategy().WithType(appsv1.DeploymentStrategyType(app.Spec.Strategy))).
+			WithStrategy(strategyOf(app)).
 			WithTemplate(template)), nil
 }
 

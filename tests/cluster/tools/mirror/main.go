@@ -147,6 +147,7 @@ func client(kubeconfig string) (dynamic.Interface, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.QPS = -1 // the copy of many clusters is waited for
 	return dynamic.NewForConfig(config)
 }
 

@@ -57,7 +57,7 @@ static void open_cluster(void *context, struct connection *connection,
     (void)events;
     bundles->followed = connection_follow(connection, &(struct collection_options){
         .resource = KUBE_RESOURCE_INIT("fleet.cattle.io", "v1alpha1", "bundles", "Bundle", true),
-        .required = true, .on_change = on_bundle });
+        .need = COLLECTION_REQUIRED, .on_change = on_bundle });
 }
 
 static void close_cluster(void *context, struct str cluster_id)

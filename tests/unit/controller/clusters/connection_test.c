@@ -117,7 +117,7 @@ static struct collection *follow(struct fixture *f, const struct kube_resource *
                                  bool required)
 {
     return connection_follow(f->connection, &(struct collection_options){
-        .resource = *resource, .required = required, .on_change = on_object,
+        .resource = *resource, .need = required ? COLLECTION_REQUIRED : COLLECTION_OPTIONAL, .on_change = on_object,
         .on_forgotten = on_forgotten, .on_synced = required ? NULL : on_synced,
         .on_trouble = required ? NULL : on_own_trouble, .context = f });
 }
@@ -146,7 +146,7 @@ static void is_stale_once_it_is_unheard_of(void **state)
     rows_expect_int("objects of both are held", (int)connection_objects(f.connection), 3);
     rows_expect("fresh", !connection_is_stale(f.connection, now(&f)), "stale");
     rows_expect("until nothing was heard for the bound",
-                connection_is_stale(f.connection, now(&f) + LIMIT_WATCH_DEAD_TIME + 1), "fresh");
+                connection_is_stale(f.connection, now(&f) + LIMIT_CLUSTER_DEAD_TIME + 1), "fresh");
     connection_drop(one);
     connection_drop(other);
     tear_down(&f);
@@ -159,6 +159,9 @@ static void starts_but_once(void **state)
 
     (void)state;
     set_up(&f);
+    connection_use(f.connection, true);
+    rows_expect("who will follow it begins in a moment", connection_is_starting(f.connection, now(&f) + 20000), "no");
+    connection_use(f.connection, false);
     one = follow(&f, &apples, true);
     rows_expect("not before Rancher reaches it", !connection_is_starting(f.connection, now(&f)), "yes");
     connection_use(f.connection, true);

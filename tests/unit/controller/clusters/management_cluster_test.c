@@ -59,10 +59,38 @@ static void a_cluster_is_usable_or_says_why_not(void **state)
     }
 }
 
+static void nodes_that_come_or_go_are_another_size(void **state)
+{
+    static const struct {
+        const char *name, *status;
+        bool same;
+    } rows[] = {
+        { "as before", "\"nodeCount\":2,\"capacity\":{\"cpu\":\"8\"}", true },
+        { "one more", "\"nodeCount\":3,\"capacity\":{\"cpu\":\"8\"}", false },
+        { "a larger one", "\"nodeCount\":2,\"capacity\":{\"cpu\":\"12\"}", false },
+        { "what pods ask for is no size", "\"nodeCount\":2,\"capacity\":{\"cpu\":\"8\"},\"requested\":{\"cpu\":\"1\"}", true },
+        { "nothing is known", "", false },
+    };
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct str first = STR("");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct management_cluster cluster;
+        struct strbuf kept = strbuf_new(arena, 64);
+
+        management_cluster_keep(NULL, parse(arena, str_fmt(arena, "{\"status\":{%s}}", rows[i].status).at), &kept);
+        management_cluster_kept(arena, strbuf_str(&kept), &cluster);
+        first = i ? first : cluster.size;
+        rows_expect_int(rows[i].name, str_eq(cluster.size, first), rows[i].same);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cluster_is_usable_or_says_why_not),
+        cmocka_unit_test(nodes_that_come_or_go_are_another_size),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,9 +121,48 @@ static void test_rows(void **state)
     }
 }
 
+#define KEPT "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', " \
+    "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+static const struct {
+    const char *sentence, *spec, *want;
+} sets[] = {
+    { "a StatefulSet as it was", "{serviceName: a, selector: {matchLabels: {a: b}}, replicas: 1}", "" },
+    { "more replicas, another template", "{serviceName: a, selector: {matchLabels: {a: b}}, replicas: 2, template: {}}", "" },
+    { "another Service", "{serviceName: b, selector: {matchLabels: {a: b}}, replicas: 1}", KEPT },
+    { "another selector", "{serviceName: a, selector: {matchLabels: {a: c}}, replicas: 1}", KEPT },
+    { "volumes that it did not have", "{serviceName: a, selector: {matchLabels: {a: b}}, volumeClaimTemplates: [{}]}", KEPT },
+    { "pods all at once", "{serviceName: a, selector: {matchLabels: {a: b}}, podManagementPolicy: Parallel}", KEPT },
+};
+
+static struct value *set_of(struct arena *arena, const char *spec)
+{
+    struct yaml_documents documents;
+    struct value *object = NULL;
+    struct error err;
+
+    if (yaml_read(arena, str_fmt(arena, "spec: %s", spec), &documents, &err) != 0 ||
+        value_read(arena, documents.items[0].json, &json_limits_default, &object, &err) != 0)
+        fail_msg("%s: %s", spec, err.text);
+    return object;
+}
+
+static void test_what_a_stateful_set_keeps(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    const struct kind *kind = kind_of(builtin_new(arena), "statefulsets");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        struct findings found = findings_new(arena, 0);
+
+        builtin_validate(arena, kind, set_of(arena, sets[0].spec), set_of(arena, sets[i].spec), &found);
+        rows_expect_str(sets[i].sentence, findings_join(arena, &found), str_of(sets[i].want));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows), cmocka_unit_test(test_what_a_stateful_set_keeps) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

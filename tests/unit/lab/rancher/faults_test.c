@@ -173,7 +173,7 @@ static const struct str doc_head = STR_INIT(
     "`faults:`.\n\n"
     "Pods of the management cluster need no rule: an image with the name or tag `missing` cannot "
     "be "
-    "pulled.\n\n"
+    "pulled, and a container\nwaits for the Secrets and ConfigMaps of its variables.\n\n"
     "`tests/unit/lab/rancher/faults_test.c` generates this page from `lab/rancher/faults.def`.\n\n"
     "The keys of a rule:\n\n"
     "| key | meaning |\n|---|---|\n"

@@ -290,7 +290,8 @@ static void test_runs(void **state)
                                                "c','image':%s}]},'status':{'phase':%s}}",
                                                str_of(runs[i].policy), str_of(runs[i].image),
                                                str_of(runs[i].phase)));
-        struct str patch = pods_run(arena, pod, NOW), got = STR("");
+        struct value *found = value_array(arena);
+        struct str patch = pods_run(arena, pod, found, NOW), got = STR("");
         struct value *after = patch.len ? value_get(parse(arena, patch), STR("status")) : NULL;
         struct value *states =
             value_get(value_at(value_get(after, STR("containerStatuses")), 0), STR("state"));
@@ -304,7 +305,61 @@ static void test_runs(void **state)
         value_set(arena, pod, STR("status"), after);
         if (str_eq(str_of(runs[i].want), STR("Pending waiting")))
             rows_expect_str("what waits is told once",
-                            pods_run(arena, pod, STR("2027-01-01T00:00:00Z")), STR(""));
+                            pods_run(arena, pod, found, STR("2027-01-01T00:00:00Z")), STR(""));
+    }
+}
+
+#define SECRET(keys) "{'kind':'Secret','metadata':{'name':'s'},'data':{" keys "}}"
+#define KEY_REF "'env':[{'name':'A','valueFrom':{'secretKeyRef':{'name':'s','key':'k'}}}]"
+static const struct {
+    const char *name, *container, *volumes, *found;
+    const char *want; /* the container's reason and message, or that it runs; "" = the pod stays as it is */
+} waits[] = {
+    { "a variable of a Secret that is missing", KEY_REF, "", "", "CreateContainerConfigError secret \"s\" not found" },
+    { "a ConfigMap of that name is another object", KEY_REF, "", "{'kind':'ConfigMap','metadata':{'name':'s'}}",
+      "CreateContainerConfigError secret \"s\" not found" },
+    { "one that lacks the key", KEY_REF, "", SECRET("'l':''"),
+      "CreateContainerConfigError couldn't find key k in Secret n/s" },
+    { "it is there", KEY_REF, "", SECRET("'k':''"), "running" },
+    { "it is optional", "'env':[{'name':'A','valueFrom':{'secretKeyRef':{'name':'s','key':'k','optional':true}}}]", "", "",
+      "running" },
+    { "all variables of a ConfigMap", "'envFrom':[{'configMapRef':{'name':'c'}}]", "", "",
+      "CreateContainerConfigError configmap \"c\" not found" },
+    { "one that is optional", "'envFrom':[{'configMapRef':{'name':'c','optional':true}}]", "", "", "running" },
+    { "a volume cannot be mounted, which the status does not tell", "'name':'c'",
+      "{'name':'v','secret':{'secretName':'s'}}", "", "" },
+    { "it can", "'name':'c'", "{'name':'v','secret':{'secretName':'s'}}", SECRET(""), "running" },
+    { "other volumes need nothing", "'name':'c'", "{'name':'v','emptyDir':{}}", "", "running" },
+};
+
+static void test_needs(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct value *pod = parse(
+            arena, jsonf(arena, "{'metadata':{'namespace':'n'},'spec':{'containers':[{'image':'i',%r}],'volumes':[%r]},"
+                                "'status':{'phase':'Pending'}}",
+                         jsonf(arena, waits[i].container), *waits[i].volumes ? jsonf(arena, waits[i].volumes) : STR(" ")));
+        struct value *found = parse(arena, jsonf(arena, "[%r]", *waits[i].found ? jsonf(arena, waits[i].found) : STR(" ")));
+        struct str patch = pods_run(arena, pod, found, NOW), got = STR("");
+        struct value *state_of =
+            patch.len ? value_get(value_at(value_walk(parse(arena, patch), "status", "containerStatuses", NULL), 0), STR("state"))
+                      : NULL;
+        const struct value *waiting = value_get(state_of, STR("waiting"));
+
+        if (waiting)
+            got = str_fmt(arena, "%.*s %.*s", STR_ARG(value_text(value_get(waiting, STR("reason")))),
+                          STR_ARG(value_text(value_get(waiting, STR("message")))));
+        else if (state_of)
+            got = value_key(value_first(state_of));
+        rows_expect_str(waits[i].name, got, str_of(waits[i].want));
+        if (!waiting)
+            continue;
+        value_set(arena, pod, STR("status"), value_get(parse(arena, patch), STR("status")));
+        rows_expect_str("what waits is told once", pods_run(arena, pod, found, STR("2027-01-01T00:00:00Z")), STR(""));
+        rows_expect_int("what it waits for is named",
+                        pods_needs_of(arena, pod).secrets.count + pods_needs_of(arena, pod).config_maps.count, 1);
     }
 }
 
@@ -314,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_steps),  cmocka_unit_test(test_bound),
         cmocka_unit_test(test_times),  cmocka_unit_test(test_complete),
         cmocka_unit_test(test_owners), cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_needs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,11 +117,74 @@ static void a_page_that_leads_nowhere_is_not_followed(void **state)
     (void)state;
 }
 
+/* A failure is tried again by backoff; what works, after the interval, a tenth more or less. */
+static void one_with_an_interval_lists_again_and_does_not_watch(void **state)
+{
+    enum { INTERVAL_MS = 300000 };
+    struct step steps[] = { START, PAGE, LAST, TIMER, LIST(CONNECT), TIMER, LAST, TIMER };
+    static const char want[] = "LL_L_L_L";
+    struct reflector reflector = reflector_new();
+    struct rng rng = rng_from_seed(1);
+
+    reflector.interval_ms = INTERVAL_MS;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        struct reflector_input input = input_of(&steps[i], (int)i);
+        struct reflector_output out = reflector_step(&reflector, &input, &rng);
+
+        rows_expect_int("what follows", ".LW_"[out.effect], want[i]);
+        rows_expect_int("a whole list ends it", out.list_ends, steps[i].event == 'p');
+        if (out.list_ends)
+            rows_expect("the wait is about as long",
+                        out.wait_ms >= INTERVAL_MS * 9 / 10 && out.wait_ms <= INTERVAL_MS * 11 / 10, "it is not");
+        else if (out.effect == REFLECTOR_DO_WAIT)
+            rows_expect("a failure waits for less", out.wait_ms < INTERVAL_MS / 10, "it does not");
+    }
+    reflector_free(&reflector);
+    (void)state;
+}
+
+static void an_interval_ends_a_watch_with_a_list(void **state)
+{
+    static const struct {
+        const char *name;
+        struct step steps[3];
+        enum reflector_effect then;
+    } rows[] = {
+        { "it watches", { START, LAST, END(0) }, REFLECTOR_DO_LIST },
+        { "its watch waits to go on", { START, LAST, FAIL(CONNECT, 0) }, REFLECTOR_DO_WAIT },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct reflector reflector = reflector_new();
+        struct rng rng = rng_from_seed(1);
+        struct reflector_output out = { .effect = REFLECTOR_DO_NOTHING };
+
+        for (int s = 0; s < 3; s++) {
+            struct reflector_input input = input_of(&rows[i].steps[s], s);
+
+            if (s == 2 && rows[i].then == REFLECTOR_DO_LIST)
+                reflector.interval_ms = 1000;
+            out = reflector_step(&reflector, &input, &rng);
+        }
+        rows_expect_int(rows[i].name, out.effect, rows[i].then);
+        reflector.interval_ms = 1000;
+        out = reflector_step(&reflector,
+                             &(struct reflector_input){ .event = REFLECTOR_TIMER, .retry_after_ms = -1 },
+                             &rng);
+        rows_expect_int("the wait ends with a list, not a watch", out.effect,
+                        rows[i].then == REFLECTOR_DO_WAIT ? REFLECTOR_DO_LIST : REFLECTOR_DO_NOTHING);
+        reflector_free(&reflector);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(walks),
+        cmocka_unit_test(an_interval_ends_a_watch_with_a_list),
         cmocka_unit_test(a_page_that_leads_nowhere_is_not_followed),
+        cmocka_unit_test(one_with_an_interval_lists_again_and_does_not_watch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

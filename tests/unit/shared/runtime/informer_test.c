@@ -22,6 +22,7 @@ struct fixture {
     struct strbuf told;
     const char *until; /* stop when this was told */
     bool reached;
+    const char *again; /* retry when this is told */
 };
 
 static void tell(struct fixture *f, const char *sign, struct str name)
@@ -29,6 +30,8 @@ static void tell(struct fixture *f, const char *sign, struct str name)
     strbuf_fmt(&f->told, "%s%.*s ", sign, STR_ARG(name));
     if (f->until && str_find(strbuf_str(&f->told), str_of(f->until), 0) >= 0)
         f->reached = true;
+    if (f->again && str_ends(strbuf_str(&f->told), str_of(f->again)))
+        informer_retry(f->informer);
 }
 
 static void on_change(void *context, struct kube_object *before, struct kube_object *after)
@@ -372,6 +375,56 @@ static void one_odd_object_does_not_blind_it(void **state)
     (void)state;
 }
 
+static void metadata_alone_is_asked_for(void **state)
+{
+    struct fixture f;
+
+    set_up(&f);
+    scripted_api_say(f.api, "GET", list_url, 200, LIST("7", "", ITEM("a", "1", "u1")));
+    scripted_api_say_watch(f.api, EVENT("ADDED", ITEM("z", "31", "u6")), false);
+    f.informer = informer_create(&(struct informer_options){
+        .client = f.client, .resource = things, .on_change = on_change, .on_synced = on_synced,
+        .on_trouble = on_trouble, .context = &f, .page_limit = 2, .metadata_only = true });
+    wait_for(&f, "+z ");
+    rows_expect("of a list", scripted_api_last_has(f.api, "GET", "/things?",
+                "Accept: application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"), "it is not");
+    rows_expect("and of a watch", scripted_api_last_has(f.api, "WATCH", "/things?",
+                "Accept: application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"), "it is not");
+    tear_down(&f);
+    (void)state;
+}
+
+/* No list of these comes by itself: the interval is an hour. */
+static void lists_when_told_between_two_watches(void **state)
+{
+    struct fixture f;
+
+    set_up(&f);
+    scripted_api_say(f.api, "GET", list_url, 200, LIST("7", "", ITEM("a", "1", "u1")));
+    scripted_api_say(f.api, "GET", list_url, 200, LIST("8", "", ITEM("a", "2", "u1")));
+    scripted_api_say(f.api, "GET", list_url, 200, LIST("9", "", ITEM("b", "3", "u2")));
+    scripted_api_say(f.api, "GET", list_url, 200, LIST("10", "", ITEM("c", "4", "u3")));
+    scripted_api_say(f.api, "GET", list_url, 200, LIST("11", "", ITEM("d", "5", "u4")));
+    scripted_api_say_watch(f.api, "", false);
+    scripted_api_say_watch(f.api, EVENT("ADDED", ITEM("z", "31", "u6")), false);
+    start(&f);
+    scripted_api_run_until(f.api, f.loop, "WATCH", "/things?", 1);
+    informer_set_interval(f.informer, 3600000);
+    wait_for(&f, "~a ");
+    rows_expect("what it has stays meanwhile", informer_synced(f.informer), "it does not");
+    /* In the midst of the list that this one causes, which may be older than what is new then. */
+    f.again = "+b ";
+    informer_retry(f.informer);
+    wait_for(&f, "+c ");
+    rows_expect_int("it does not watch", scripted_api_count(f.api, "WATCH", "/things?"), 1);
+    informer_set_interval(f.informer, 0);
+    wait_for(&f, "+z ");
+    rows_expect_str("in order", strbuf_str(&f.told), STR("+a synced ~a +b -a +c -b +d -c +z "));
+    rows_expect_int("each list once", scripted_api_count(f.api, "GET", list_url), 5);
+    tear_down(&f);
+    (void)state;
+}
+
 static void may_be_freed_at_any_moment(void **state)
 {
     static const char *const moments[] = { NULL, "+a ", "synced", "+z " };
@@ -403,6 +456,8 @@ int main(void)
         cmocka_unit_test(an_object_of_no_interest_is_absent),
         cmocka_unit_test(an_item_of_a_list_says_its_kind),
         cmocka_unit_test(one_odd_object_does_not_blind_it),
+        cmocka_unit_test(metadata_alone_is_asked_for),
+        cmocka_unit_test(lists_when_told_between_two_watches),
         cmocka_unit_test(may_be_freed_at_any_moment),
     };
 

@@ -211,12 +211,32 @@ static void what_cannot_be_is_a_finding(void **state)
     }
 }
 
+/* As the tutorial of the kind has it. */
+static void an_llm_model_is_named_after_its_model(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct seen_children none = seen_children_new(arena, 1);
+    struct kind_observation seen = {
+        .object = test_json(arena, STR("{\"apiVersion\":\"ai.example.com/v1\",\"kind\":\"LLMModel\",\"metadata\":{\"name\":"
+                                       "\"llama-3-70b\",\"namespace\":\"d\"},\"spec\":{\"replicas\":3,\"gpuType\":\"H100\"}}")),
+        .children = &none };
+    struct problems problems = problems_new(arena);
+    struct workload workload;
+
+    (void)state;
+    llm_model_kind.read(&llm_model_kind, arena, &seen, &workload, &problems);
+    rows_expect_int("findings", problems.list.count, 0);
+    rows_expect_str("the server's model", workload.args.items[0], STR("--model=llama-3-70b"));
+    rows_expect_str("its settings", json_str(json_get(workload.config, STR("MODEL_NAME"))), STR("llama-3-70b"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replicas_follow_from_the_sla),
         cmocka_unit_test(no_step_exceeds_the_budget),
         cmocka_unit_test(what_cannot_be_is_a_finding),
+        cmocka_unit_test(an_llm_model_is_named_after_its_model),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

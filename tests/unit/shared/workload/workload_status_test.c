@@ -49,12 +49,26 @@ static const struct {
       "False", "InvalidSpec", "spec.image: Required value" },
     { "it is not valid any more, and what runs stays", "Running", false, &invalid, &valid, WORKLOAD_DEPLOYMENTS, true,
       OBJECT_CURRENT, "", "", READY, "", "Running", "False", "InvalidSpec", "spec.image: Required value" },
+    { "it is not valid any more, and the Job of before stays complete", "Succeeded", false, &invalid, &valid, WORKLOAD_JOBS, true,
+      OBJECT_CURRENT, "", "", "{\"succeeded\":1,\"completionTime\":\"2026-01-01T00:00:00Z\"}", "", "Succeeded", "False",
+      "InvalidSpec", "spec.image: Required value" },
     { "it is being deleted", "Running", true, &valid, &valid, WORKLOAD_DEPLOYMENTS, true, OBJECT_CURRENT, "", "", READY, "",
       "Terminating", "False", "Terminating", "it is being deleted" },
     { "a Job runs", "", false, &valid, &valid, WORKLOAD_JOBS, true, OBJECT_CURRENT, "", "", "{\"active\":1,\"ready\":1}", "",
       "Running", "True", "ReconciliationSucceeded", "" },
     { "a Job's pod cannot start", "", false, &valid, &valid, WORKLOAD_JOBS, true, OBJECT_CURRENT, "", "", "{\"active\":1,\"ready\":0}",
       "ImagePullBackOff", "Creating", "False", "PodsNotReady", "Pod p: ImagePullBackOff" },
+    { "a Job that has started has no pods yet", "", false, &valid, &valid, WORKLOAD_JOBS, true, OBJECT_CURRENT, "", "",
+      "{\"startTime\":\"2026-01-01T00:00:00Z\",\"ready\":0}", "", "Creating", "False", "PodsNotReady",
+      "0 of 1 pods are ready or have succeeded; if that lasts, `kubectl describe job a-3c12fe54` shows why" },
+    { "a Job's pod has succeeded, and the Job is not complete yet", "Running", false, &valid, &valid, WORKLOAD_JOBS, true,
+      OBJECT_CURRENT, "", "", "{\"succeeded\":1,\"ready\":0}", "", "Running", "True", "ReconciliationSucceeded", "" },
+    { "a StatefulSet makes no pods, as for a quota", "", false, &valid, &valid, WORKLOAD_STATEFUL_SETS, true, OBJECT_IN_PROGRESS,
+      "0 of 2 replicas are created", "", "{\"replicas\":0}", "", "Creating", "False", "PodsNotReady",
+      "0 of 2 replicas are created; if that lasts, `kubectl describe statefulset a` shows why" },
+    { "a pod whose Secret is missing", "", false, &valid, &valid, WORKLOAD_STATEFUL_SETS, true, OBJECT_IN_PROGRESS,
+      "0 of 2 replicas are ready", "", "{\"replicas\":2}", "CreateContainerConfigError: secret \"hugging-face\" not found", "Creating",
+      "False", "PodsNotReady", "Pod p: CreateContainerConfigError: secret \"hugging-face\" not found" },
     { "a Job is complete", "Running", false, &valid, &valid, WORKLOAD_JOBS, true, OBJECT_CURRENT, "", "",
       "{\"completionTime\":\"2026-01-01T00:00:00Z\"}", "", "Succeeded", "True", "ReconciliationSucceeded", "" },
     { "a Job has failed", "Running", false, &valid, &valid, WORKLOAD_JOBS, true, OBJECT_FAILED, "BackoffLimitExceeded", "",
@@ -68,7 +82,7 @@ static void a_phase_follows_from_the_children(void **state)
         AUTO(arena_free) struct arena *arena = arena_create(0);
         struct seen_children children = seen_children_new(arena, 2);
         struct kube_conditions conditions = kube_conditions_new(arena, 2);
-        struct workload workload = { .name = STR("a"), .app = STR("x"), .label_value = STR("a"),
+        struct workload workload = { .name = STR("a"), .app = STR("x"), .label_value = STR("a"), .replicas = 1,
                                      .controller = rows[i].controller };
         struct strbuf out = strbuf_new(arena, 256);
         struct json_writer w = json_writer(&out);
@@ -81,24 +95,19 @@ static void a_phase_follows_from_the_children(void **state)
             seen_children_push(&children,
                                (struct seen_child){ &workload_child_resources[rows[i].controller],
                                                     workload_controller_name(arena, &workload),
-                                                    { rows[i].state,
-                                                      str_of(rows[i].message),
-                                                      str_of(rows[i].cause),
-                                                      2,
-                                                      STR(""),
-                                                      { 0 },
-                                                      test_json(arena, str_of(rows[i].status)) } });
+                                                    { .state = rows[i].state,
+                                                      .message = str_of(rows[i].message),
+                                                      .cause = str_of(rows[i].cause),
+                                                      .replicas = 2,
+                                                      .status = test_json(arena, str_of(rows[i].status)) } });
         if (*rows[i].pod_cause)
             seen_children_push(&children,
                                (struct seen_child){ &workload_child_resources[WORKLOAD_PODS],
                                                     STR("p"),
-                                                    { OBJECT_IN_PROGRESS,
-                                                      STR(""),
-                                                      str_of(rows[i].pod_cause),
-                                                      -1,
-                                                      STR(""),
-                                                      { 0 },
-                                                      test_json(arena, STR("{}")) } });
+                                                    { .state = OBJECT_IN_PROGRESS,
+                                                      .cause = str_of(rows[i].pod_cause),
+                                                      .replicas = -1,
+                                                      .status = test_json(arena, STR("{}")) } });
         json_open_object(&w);
         workload_summarize(arena, &seen, &workload, &phases, &w, &conditions);
         json_close_object(&w);
@@ -136,6 +145,47 @@ static void what_runs_counts_while_the_spec_is_not_valid(void **state)
     rows_expect_int("and those that are ready", status.ready, 2);
 }
 
+/* --- what the volumes that there are allow --- */
+
+static const struct {
+    const char *row;
+    enum workload_resource child;
+    const char *has, *has_class;     /* of the child; "" = none */
+    enum workload_resource controller;
+    const char *wants, *wants_class;
+    const char *field;               /* of the finding; "" = there is none */
+} volumes[] = {
+    { "as it was made", WORKLOAD_STATEFUL_SETS, "1Gi", "fast", WORKLOAD_STATEFUL_SETS, "1Gi", "fast", "" },
+    { "more is for the claims", WORKLOAD_STATEFUL_SETS, "1Gi", "", WORKLOAD_STATEFUL_SETS, "2Gi", "", "" },
+    { "volumes that come later", WORKLOAD_STATEFUL_SETS, "", "", WORKLOAD_STATEFUL_SETS, "1Gi", "", "spec.storage.enabled" },
+    { "volumes that are not wanted any more, and were never made", WORKLOAD_STATEFUL_SETS, "1Gi", "", WORKLOAD_STATEFUL_SETS, "", "",
+      "spec.storage.enabled" },
+    { "another class", WORKLOAD_STATEFUL_SETS, "1Gi", "", WORKLOAD_STATEFUL_SETS, "1Gi", "fast", "spec.storage.storageClass" },
+    { "a Deployment replaces the StatefulSet", WORKLOAD_STATEFUL_SETS, "1Gi", "", WORKLOAD_DEPLOYMENTS, "", "", "" },
+    { "a claim with more", WORKLOAD_CLAIMS, "2Gi", "", WORKLOAD_STATEFUL_SETS, "1Gi", "", "spec.storage.size" },
+    { "a claim that grows", WORKLOAD_CLAIMS, "1Gi", "standard", WORKLOAD_STATEFUL_SETS, "2Gi", "", "" },
+    { "a claim that would be deleted", WORKLOAD_CLAIMS, "1Gi", "", WORKLOAD_DEPLOYMENTS, "", "", "spec.storage.enabled" },
+};
+
+static void volumes_stay_as_they_were_made(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(volumes) / sizeof(volumes[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct seen_children children = seen_children_new(arena, 1);
+        struct kind_observation seen = { .children = &children };
+        struct problems problems = problems_new(arena);
+        struct workload workload = { .name = STR("a"), .controller = volumes[i].controller, .volume_size = str_of(volumes[i].wants),
+                                     .storage_class = str_of(volumes[i].wants_class) };
+
+        seen_children_push(&children, (struct seen_child){ &workload_child_resources[volumes[i].child], STR("a"),
+                                                           { .storage = str_of(volumes[i].has),
+                                                             .storage_class = str_of(volumes[i].has_class) } });
+        workload_check_volumes(arena, &workload, &seen, &problems);
+        rows_expect_str(volumes[i].row, problems.list.count ? problems.list.items[0].field : STR(""), str_of(volumes[i].field));
+    }
+}
+
 static const struct {
     const char *name;
     bool valid;
@@ -160,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_phase_follows_from_the_children),
+        cmocka_unit_test(volumes_stay_as_they_were_made),
         cmocka_unit_test(what_runs_counts_while_the_spec_is_not_valid),
         cmocka_unit_test(names_fit_all_objects),
     };

@@ -67,12 +67,18 @@ static void keeps_logs(void **state)
           "busy" },
         { "and again", REQUEST_UNKNOWN, "busy", 1, VERSION_FAILED, "busy" },
         { "and then given up", REQUEST_REJECTED, "busy", 2, VERSION_MISSING, "busy" },
+        { "that of a pod that is gone at once", REQUEST_REJECTED, "not found", 0, VERSION_MISSING,
+          "not found" },
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
         struct request_outcome outcome = an_outcome(rows[i].result, rows[i].words);
+
+        if (str_eq(str_of(rows[i].words), STR("not found")))
+            outcome.error.code = ERROR_NOT_FOUND;
+
         struct kept_answer kept = answer_log(arena, rows[i].failures, &outcome);
 
         rows_expect_int(rows[i].name, kept.state, rows[i].want);

@@ -54,7 +54,9 @@ static void on_done(void *context, const struct request_outcome *outcome)
 static void say_all(struct scripted_api *api, const struct row *r)
 {
     scripted_api_say(api, "GET", "/apps/db", r->app_status, r->app);
-    scripted_api_say(api, "GET", "/secrets/sh.helm.release.v1.db.v2",
+    scripted_api_say(api, "GET",
+                     r->revision == 1 ? "/secrets/sh.helm.release.v1.db.v1"
+                                      : "/secrets/sh.helm.release.v1.db.v2",
                      r->secret_status ? r->secret_status : 404,
                      r->secret ? r->secret : NOT_FOUND);
     scripted_api_say(api, "POST", "?action=uninstall", 201, DONE_BODY);
@@ -122,10 +124,19 @@ static void looks_before_it_uninstalls(void **state)
         { "a look that shows no App is a rejection", .revision = 3, .app_status = 200,
           .app = "<html>", .result = REQUEST_REJECTED },
         { "a stuck release is freed while it is stuck", .stuck = true, .revision = 1,
-          .app_status = 200, .app = APP("u1", "1", "pending-install"), .posts = 1,
-          .result = REQUEST_DONE },
+          .app_status = 200, .app = APP("u1", "1", "pending-install"), .secret_status = 200,
+          .secret = SECRET("pending-install"), .posts = 1, .result = REQUEST_DONE },
         { "or hangs in its uninstallation", .stuck = true, .revision = 1, .app_status = 200,
-          .app = APP("u1", "1", "uninstalling"), .posts = 1, .result = REQUEST_DONE },
+          .app = APP("u1", "1", "uninstalling"), .secret_status = 200,
+          .secret = SECRET("uninstalling"), .posts = 1, .result = REQUEST_DONE },
+        { "or its Secret is lost", .stuck = true, .revision = 1, .app_status = 200,
+          .app = APP("u1", "1", "pending-install"), .posts = 1, .result = REQUEST_DONE },
+        { "not one whose Secret is deployed before the App says so", .stuck = true, .revision = 1,
+          .app_status = 200, .app = APP("u1", "1", "pending-install"), .secret_status = 200,
+          .secret = SECRET("deployed"), .result = REQUEST_DONE },
+        { "and nothing that could not be looked at", .stuck = true, .revision = 1,
+          .app_status = 200, .app = APP("u1", "1", "pending-install"), .secret_status = 503,
+          .secret = "", .result = REQUEST_REJECTED },
         { "not once it is deployed", .stuck = true, .revision = 1, .app_status = 200,
           .app = APP("u1", "1", "deployed"), .result = REQUEST_DONE },
         { "nor once another revision is on its way", .stuck = true, .revision = 1,

@@ -5,7 +5,7 @@
 #include "support/scripted_api.h"
 
 #include "controller/backends/rancher_apps/cluster.h"
-#include "runtime/limits.h"
+#include "controller/limits.h"
 
 #define LIST_OF(kind, items)                                                                       \
     "{\"kind\":\"" kind "List\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"7\"},"   \
@@ -21,12 +21,19 @@ struct fixture {
     struct backend_events events;
     struct apps_cluster *cluster;
     bool told;
+    bool free; /* there is capacity */
 };
 
 static void on_release(void *context, struct str release)
 {
     (void)context;
     (void)release;
+}
+
+static void on_waiter(void *context, struct str stack)
+{
+    (void)context;
+    (void)stack;
 }
 
 static void on_changed(void *context, struct str id)
@@ -37,6 +44,14 @@ static void on_changed(void *context, struct str id)
     f->told = true;
 }
 
+static void on_capacity(void *context, struct str id)
+{
+    struct fixture *f = context;
+
+    (void)id;
+    f->free = true;
+}
+
 static void on_trouble(void *context, struct str id, const struct error *error)
 {
     (void)context;
@@ -44,21 +59,27 @@ static void on_trouble(void *context, struct str id, const struct error *error)
     (void)error;
 }
 
-static void set_up(struct fixture *f, const char *repos)
+static void set_up(struct fixture *f, const char *apps, const char *repos)
 {
     *f = (struct fixture){ .arena = arena_create(0) };
     f->api = scripted_api_create();
     f->loop = loop_create();
     f->client = scripted_api_client(f->api, (struct kube_client_options){ .loop = f->loop });
-    f->connection = connection_create(&(struct connection_options){
-        .requests = f->client, .watches = f->client, .id = STR("c-m-1"), .changed = on_changed,
-        .trouble = on_trouble, .context = f });
-    f->events = (struct backend_events){ .release_changed = on_release, .stack_changed = on_release,
-                                         .cluster_changed = on_changed, .capacity_freed = on_release,
+    f->connection = connection_create(&(struct connection_options){ .requests = f->client,
+                                                                    .watches = f->client,
+                                                                    .id = STR("c-m-1"),
+                                                                    .changed = on_changed,
+                                                                    .trouble = on_trouble,
+                                                                    .context = f });
+    f->events = (struct backend_events){ .release_changed = on_release,
+                                         .stack_changed = on_release,
+                                         .cluster_changed = on_changed,
+                                         .capacity_freed = on_capacity,
                                          .context = f };
     f->cluster = apps_cluster_create(f->connection, &f->events, 1);
     scripted_api_say(f->api, "WATCH", "/", 200, "");
-    scripted_api_say(f->api, "GET", "/apps?", 200, LIST("App"));
+    scripted_api_say(f->api, "GET", "/apps?", 200,
+                     str_fmt(f->arena, LIST_OF("App", "%s"), apps).at);
     scripted_api_say(f->api, "GET", "/operations?", 200, LIST("Operation"));
     scripted_api_say(f->api, "GET", "/clusterrepos?", 200,
                      str_fmt(f->arena, LIST_OF("ClusterRepo", "%s"), repos).at);
@@ -86,8 +107,9 @@ static void follow(struct fixture *f)
 }
 
 #define REPO(name, spec, state)                                                                    \
-    "{\"metadata\":{\"name\":\"" name "\",\"uid\":\"u\",\"resourceVersion\":\"1\",\"generation\":1},"    \
-    "\"spec\":{" spec "},\"status\":{\"observedGeneration\":1,\"indexConfigMapName\":\"i\","         \
+    "{\"metadata\":{\"name\":\"" name                                                              \
+    "\",\"uid\":\"u\",\"resourceVersion\":\"1\",\"generation\":1},"                                \
+    "\"spec\":{" spec "},\"status\":{\"observedGeneration\":1,\"indexConfigMapName\":\"i\","       \
     "\"conditions\":[{\"type\":\"Downloaded\",\"status\":\"" state "\",\"message\":\"x509\"}]}}"
 #define OF_C "\"url\":\"https://c\""
 #define DISABLED OF_C ",\"enabled\":false"
@@ -120,7 +142,7 @@ static void the_repository_that_serves_is_found(void **state)
         struct backend_question question;
         const struct observed_repo *repo;
 
-        set_up(&f, rows[i].repos);
+        set_up(&f, "", rows[i].repos);
         question = (struct backend_question){ .stack = STR("n/s"),
                                               .releases = str_list_new(f.arena, 0),
                                               .repos = str_list_new(f.arena, 1),
@@ -128,6 +150,8 @@ static void the_repository_that_serves_is_found(void **state)
         str_list_push(&question.repos, STR("https://c"));
         follow(&f);
         loopback_run_until(f.loop, &f.told);
+        apps_cluster_prepare(f.cluster, STR("n/s"));
+        loopback_run_until(f.loop, &f.free);
         apps_cluster_observe(f.cluster, f.arena, &question, now(&f), &observed);
         repo = &observed.repos.items[0];
         rows_expect_int(rows[i].name, repo->state, rows[i].want);
@@ -138,10 +162,71 @@ static void the_repository_that_serves_is_found(void **state)
     }
 }
 
+#define APP(status)                                                                                \
+    "{\"metadata\":{\"name\":\"db\",\"namespace\":\"db\",\"uid\":\"u\",\"resourceVersion\":\"1\"}" \
+    ","                                                                                            \
+    "\"spec\":{\"name\":\"db\",\"namespace\":\"db\",\"version\":1,\"info\":{\"status\":\"" status  \
+    "\"}}}"
+
+static void what_changes_need_is_followed_while_something_changes(void **state)
+{
+    static const struct {
+        const char *name, *apps;
+        bool asked, leaves;
+        bool settled; /* what is there can be told at once */
+    } rows[] = {
+        { "nothing is there", "", false, false, true },
+        { "a release is deployed", APP("deployed"), false, false, true },
+        { "one failed", APP("failed"), false, false, false },
+        { "one is on its way", APP("pending-upgrade"), false, false, false },
+        { "something was asked for", APP("deployed"), true, false, false },
+        { "the Stack leaves", APP("deployed"), false, true, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+        struct observed_cluster observed = { .id = STR("c-m-1"), .state = CLUSTER_READ };
+        struct observed_cluster again = observed;
+        struct backend_question question;
+        int64_t later_ms;
+
+        set_up(&f, rows[i].apps, REPO("b", OF_C, "True"));
+        question = (struct backend_question){ .stack = STR("n/s"),
+                                              .releases = str_list_new(f.arena, 1),
+                                              .repos = str_list_new(f.arena, 0),
+                                              .versions = observed_versions_new(f.arena, 0),
+                                              .asked = rows[i].asked,
+                                              .leaves = rows[i].leaves };
+        str_list_push(&question.releases, STR("db/db"));
+        follow(&f);
+        loopback_run_until(f.loop, &f.told);
+        apps_cluster_observe(f.cluster, f.arena, &question, now(&f), &observed);
+        rows_expect_int(rows[i].name, observed.state,
+                        rows[i].settled ? CLUSTER_READ : CLUSTER_NOT_SYNCED);
+        rows_expect(rows[i].name, observed.unlisted_message.len > 0,
+                    "nothing is said to be missing");
+        rows_expect_int(rows[i].name, (int)scripted_api_count(f.api, "GET", "/operations?"), 0);
+        rows_expect_int(rows[i].name, apps_cluster_prepare(f.cluster, STR("n/s")), rows[i].settled);
+        loopback_run_until(f.loop, &f.free);
+        apps_cluster_observe(f.cluster, f.arena, &question, now(&f), &again);
+        rows_expect_int(rows[i].name, again.state, CLUSTER_READ);
+        rows_expect(rows[i].name, !again.unlisted_message.len, "something is missing still");
+        later_ms = now(&f) + LIMIT_CHANGES_IDLE;
+        rows_expect_int(rows[i].name, apps_cluster_rest(f.cluster, later_ms - 1000), true);
+        /* Who waits for capacity keeps it. */
+        rows_expect_int(rows[i].name, apps_cluster_rest(f.cluster, later_ms), true);
+        apps_cluster_offer_capacity(f.cluster, 3, later_ms, on_waiter, &f);
+        rows_expect_int(rows[i].name, apps_cluster_rest(f.cluster, later_ms), false);
+        tear_down(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_repository_that_serves_is_found),
+        cmocka_unit_test(what_changes_need_is_followed_while_something_changes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ static void kept_bytes_come_back(void **state)
                           "stack-uid\":\"u\",\"herd.suse.com/chart\":\"c\",\"herd.suse.com/"
                           "spec-hash\":\"d\",\"herd.suse.com/depends-on\":\"e,f\"}}}}}"),
              &kept);
-    kept_app(arena, strbuf_str(&kept), &release);
+    kept_app(strbuf_str(&kept), &release);
     rows_expect_int("phase", release.phase, RELEASE_FAILED);
     rows_expect_int("revision", release.revision, 7);
     rows_expect_str("version", release.chart_version, STR("1.2.3"));
@@ -110,7 +110,7 @@ static void kept_bytes_come_back(void **state)
                                 "\"2023-11-14T22:13:20Z\"}},\"spec\":{\"version\":8,\"info\":{"
                                 "\"status\":\"deployed\"}}}"),
              &kept);
-    kept_app(arena, strbuf_str(&kept), &release);
+    kept_app(strbuf_str(&kept), &release);
     rows_expect_str("a mark outlives the stamp", release.marked_uid, STR("u"));
     rows_expect_str("with the Stack", release.marked_stack, STR("a/b"));
     rows_expect_str("the chart", release.chart_name, STR("c"));
@@ -130,7 +130,7 @@ static void kept_bytes_come_back(void **state)
                                 "\"herd.suse.com/spec-hash\":\"d\",\"herd.suse.com/revision\":\"8\","
                                 "\"herd.suse.com/replaces\":\"n/old\"}}}}}"),
              &kept);
-    kept_app(arena, strbuf_str(&kept), &release);
+    kept_app(strbuf_str(&kept), &release);
     rows_expect_str("what is said twice comes back twice", release.marked_digest, STR("d"));
     rows_expect_str("the Stack, too", release.marked_stack, STR("a/b"));
     rows_expect_int("the stamp's revision", release.stamped_revision, 8);
@@ -223,7 +223,7 @@ static void operations_say_whose_they_are(void **state)
                                   rows[i].option);
 
         rows_expect(rows[i].name, keep_operation(NULL, parse(arena, text.at), &kept), "it is kept");
-        kept_operation(arena, strbuf_str(&kept), &read);
+        kept_operation(strbuf_str(&kept), &read);
         rows_expect_str(rows[i].name, read.stack_uid, str_of(rows[i].stack_uid));
     }
 }
@@ -242,11 +242,11 @@ static void repos_are_refreshed_and_known_again(void **state)
     rows_expect("what Herd made is kept",
                 keep_repo(NULL, parse(arena, wire_repo_body(arena, STR("herd-1"), STR("https://c")).at),
                           &kept), "it is");
-    kept_repo(arena, strbuf_str(&kept), &repo);
+    kept_repo(strbuf_str(&kept), &repo);
     rows_expect_int("as such", repo.managed, true);
     keep_app(NULL, parse(arena, "{\"metadata\":{\"labels\":{\"catalog.cattle.io/cluster-repo-name\":"
                                 "\"herd-1\"}}}"), &app);
-    kept_app(arena, strbuf_str(&app), &release);
+    kept_app(strbuf_str(&app), &release);
     rows_expect_str("a release says where it came from", release.repo_name, STR("herd-1"));
 }
 

@@ -58,16 +58,17 @@ static void events_say_what_changed(void **state)
     for (int i = 0; i < 5; i++) {
         const char *name = str_fmt(arena, "c%d", i).at;
 
-        release_states_push(&before.deployments, release("db", name, DEPLOYMENT_PENDING, "", ""));
-        release_states_push(&after.deployments,
+        release_states_push(&before.deployments,
                             release("db", name, DEPLOYMENT_DEPLOYING, "Installing", "x"));
+        release_states_push(&after.deployments,
+                            release("db", name, DEPLOYMENT_DEPLOYED, "Deployed", ""));
     }
 
     struct kube_events events =
         stack_events(arena, verdict.stack, STR("7"), &before, &after, &kept_plan);
 
     rows_expect_str("many clusters are one Event", text_of(arena, &events),
-                    STR("Installing(db 1.2.3 on c0, c1, c2 and 2 more)"));
+                    STR("Installed(db 1.2.3 on c0, c1, c2 and 2 more)"));
     events = stack_events(arena, verdict.stack, STR("7"), &after, &after, &kept_plan);
     rows_expect_str("nothing changed, nothing is told", text_of(arena, &events), STR(""));
 
@@ -84,9 +85,9 @@ static void events_say_what_changed(void **state)
     before = a_status(arena, PHASE_DEPLOYING);
     after = a_status(arena, PHASE_DEPLOYING);
     release_states_push(&after.deployments, release("app", "c0", DEPLOYMENT_WAITING,
-                                                    "WaitingForDependency", "waiting for db"));
+                                                    "WaitingForWave", "waiting for db"));
     release_states_push(&after.deployments, release("web", "c1", DEPLOYMENT_WAITING,
-                                                    "WaitingForDependency", "waiting for db"));
+                                                    "WaitingForWave", "waiting for db"));
     release_states_push(&after.deployments,
                         release("db", "c1", DEPLOYMENT_PENDING, "RepoDownloading", "x"));
     release_states_push(&after.deployments,
@@ -94,7 +95,7 @@ static void events_say_what_changed(void **state)
     events = stack_events(arena, verdict.stack, STR("7"), &before, &after, &kept_plan);
     rows_expect_str("who waits for one thing is one Event; what passes by itself is none",
                     text_of(arena, &events),
-                    STR("WaitingForDependency(app, web on c0, c1: waiting for db)"));
+                    STR("WaitingForWave(app, web on c0, c1: waiting for db)"));
 
     after = a_status(arena, PHASE_DEPLOYING);
     release_states_push(&after.deployments,
@@ -161,10 +162,18 @@ static void turns_of_releases_are_told(void **state)
             { "db", "c1", "1.2.3", DEPLOYMENT_DEPLOYING, DEPLOYMENT_FAILED, false, "Installing",
               "InstallFailed", "no disk" } },
           "!InstallFailed(db 1.2.3 on c0: no memory)!InstallFailed(db 1.2.3 on c1: no disk)" },
-        { "a second try of an install is no upgrade",
+        { "a second try is told by what comes of it",
           { { "db", "c0", "1.2.3", DEPLOYMENT_FAILED, DEPLOYMENT_DEPLOYING, false, "InstallFailed",
               "Upgrading", "try 2" } },
-          "Installing(db 1.2.3 on c0)" },
+          "" },
+        { "what the status shows while it lasts is not told",
+          { { "db", "c0", "1.2.3", DEPLOYMENT_PENDING, DEPLOYMENT_DEPLOYING, false, "",
+              "Installing", "installing version 1.2.3" },
+            { "web", "c0", "1.2.3", DEPLOYMENT_PENDING, DEPLOYMENT_WAITING, false, "",
+              "WaitingForDependency", "waiting for db on c0" },
+            { "old", "c0", "1.2.3", DEPLOYMENT_DEPLOYED, DEPLOYMENT_UNINSTALLING, true, "Deployed",
+              "Uninstalling", "" } },
+          "" },
         { "a release that drifts warns",
           { { "db", "c0", "1.2.3", DEPLOYMENT_DEPLOYED, DEPLOYMENT_DEPLOYED, true, "Deployed",
               "Drifted", "revision 3 was made by somebody else" } },
@@ -199,12 +208,12 @@ static void turns_of_releases_are_told(void **state)
           "!ClusterUnreachable(db, web on c0: no connection)" },
         { "waiting for different things is one Event, which says whose message it has",
           { { "app", "c0", "1.0.0", DEPLOYMENT_PENDING, DEPLOYMENT_WAITING, false, "",
-              "WaitingForDependency", "waiting for db on c0" },
+              "WaitingForWave", "waiting for db on c0" },
             { "app", "c1", "1.0.0", DEPLOYMENT_PENDING, DEPLOYMENT_WAITING, false, "",
-              "WaitingForDependency", "waiting for db on c1" },
+              "WaitingForWave", "waiting for db on c1" },
             { "web", "c1", "1.0.0", DEPLOYMENT_PENDING, DEPLOYMENT_WAITING, false, "",
-              "WaitingForDependency", "waiting for app on c1" } },
-          "WaitingForDependency(app, web on c0, c1; app on c0: waiting for db on c0)" },
+              "WaitingForWave", "waiting for app on c1" } },
+          "WaitingForWave(app, web on c0, c1; app on c0: waiting for db on c0)" },
         { "a release that is adopted is told before anything is done to it",
           { { "db", "c0", "1.2.3", DEPLOYMENT_FAILED, DEPLOYMENT_PENDING, false, "ReleaseConflict",
               "Adopting", "taking over revision 3" } },
@@ -289,7 +298,7 @@ static void waiting_silences_no_outcome(void **state)
         struct kube_events events;
 
         before = after;
-        after = many(arena, 20, 5, i % 2 ? "WaitingForWave" : "WaitingForDependency", 0,
+        after = many(arena, 20, 5, i % 2 ? "WaitingForWave" : "WaitingForRollout", 0,
                      DEPLOYMENT_DEPLOYING);
         after.deployments.items[1].message = str_fmt(arena, "waiting, turn %d", i);
         events = stack_events(arena, verdict.stack, STR("7"), &before, &after, &kept_plan);
@@ -320,7 +329,7 @@ static void many_releases_are_few_events(void **state)
 
     struct verdict verdict = validate_json(arena, stack_json(&builder));
     struct stack_status all =
-        many(arena, CHARTS, CLUSTERS, "WaitingForDependency", 0, DEPLOYMENT_FAILED);
+        many(arena, CHARTS, CLUSTERS, "WaitingForWave", 0, DEPLOYMENT_FAILED);
     struct kube_events events =
         stack_events(arena, verdict.stack, STR("7"), &none, &all, &kept_plan);
 
@@ -430,18 +439,18 @@ static void what_was_not_listed_is_no_news(void **state)
     before.omitted[DEPLOYMENT_DEPLOYED] = 1;
     before.omitted[DEPLOYMENT_PENDING] = 1;
     release_states_push(&after.deployments, release("a", "c0", DEPLOYMENT_WAITING,
-                                                    "WaitingForDependency", "waiting for db"));
+                                                    "WaitingForWave", "waiting for db"));
     release_states_push(&after.deployments,
                         release("b", "c0", DEPLOYMENT_DEPLOYED, "Deployed", ""));
     release_states_push(&after.deployments,
-                        release("c", "c0", DEPLOYMENT_DEPLOYING, "Installing", ""));
+                        release("c", "c0", DEPLOYMENT_FAILED, "InstallFailed", "x"));
 
     struct verdict verdict = validate_json(arena, stack_json(&builder));
     struct kube_events events =
         stack_events(arena, verdict.stack, STR("7"), &before, &after, &kept_plan);
 
     rows_expect_str("only what nothing unlisted was before", text_of(arena, &events),
-                    STR("Installing(c 1.2.3 on c0)"));
+                    STR("!InstallFailed(c 1.2.3 on c0: x)"));
 
     /* Nobody sees which of them drifted, but that some did. */
     before = after;
@@ -746,8 +755,8 @@ static void reasons_have_their_type(void **state)
     } rows[] = {
         { "what somebody must fix warns, though it only waits", DEPLOYMENT_WAITING,
           "ConfigMapNotFound", "!ConfigMapNotFound(db 1.2.3 on c0: x)" },
-        { "waiting does not", DEPLOYMENT_WAITING, "WaitingForDependency",
-          "WaitingForDependency(db 1.2.3 on c0: x)" },
+        { "waiting does not", DEPLOYMENT_WAITING, "WaitingForWave",
+          "WaitingForWave(db 1.2.3 on c0: x)" },
         { "what lasts for a moment is not told", DEPLOYMENT_WAITING, "RepoDownloading", "" },
         { "a rejection has somebody else's reason, and warns", DEPLOYMENT_FAILED, "Forbidden",
           "!Forbidden(db 1.2.3 on c0: x)" },

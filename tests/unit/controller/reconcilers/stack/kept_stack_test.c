@@ -75,6 +75,38 @@ static void policies_see_all_labels_and_annotations(void **state)
                     json_str(json_get(json_walk(back, "metadata", "annotations", NULL), STR("example.com/on-call"))), STR("b"));
 }
 
+/* Its status stands apart, so that who reads only the spec does not unpack it. */
+static void a_large_status_reads_back_and_is_counted_without(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct strbuf text = strbuf_new(arena, 0);
+    struct strbuf kept = strbuf_new(arena, 0);
+    struct error err = { 0 };
+    struct json stored, whole, spec;
+
+    (void)state;
+    strbuf_lit(&text, "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"targets\":{\"clusterIds\":[\"c-1\"]}},"
+                      "\"status\":{\"phase\":\"Deployed\",\"security\":{\"scanStatus\":\"Failed\"},"
+                      "\"summary\":{\"Deployed\":2,\"Failed\":1},\"deployments\":[");
+    for (int i = 0; i < 400; i++)
+        strbuf_fmt(&text, "%s{\"chartName\":\"web\",\"clusterId\":\"c-m-%d\"}", i ? "," : "", i);
+    strbuf_lit(&text, "]}}");
+    assert_int_equal(json_read(arena, strbuf_str(&text), &json_limits_default, &stored, &err), 0);
+    keep_stack(NULL, stored, &kept);
+    assert_int_equal(kept_stack_read(arena, strbuf_str(&kept), &whole, &err), 0);
+    assert_int_equal(kept_stack_read_spec(arena, strbuf_str(&kept), &spec, &err), 0);
+    rows_expect("the status is whole",
+                json_equal(json_get(whole, STR("status")), json_get(stored, STR("status"))), "equal");
+    rows_expect("who reads the spec does not get it", !json_get(spec, STR("status")).index, "absent");
+    rows_expect("but all else", json_equal(json_get(spec, STR("spec")), json_get(stored, STR("spec"))) &&
+                json_equal(json_get(spec, STR("metadata")), json_get(whole, STR("metadata"))), "equal");
+    rows_expect_str("the tally", kept_stack_tally(strbuf_str(&kept)),
+                    STR("{\"phase\":\"Deployed\",\"scans\":\"Failed\",\"summary\":{\"Deployed\":2,\"Failed\":1}}"));
+    rows_expect_str("the targets", kept_stack_targets(strbuf_str(&kept)), STR("{\"clusterIds\":[\"c-1\"]}"));
+    for (size_t len = 0; len < kept.len; len += 7)
+        assert_int_equal(kept_stack_read(arena, str_make(kept.at, len), &whole, &err), -1);
+}
+
 static void bytes_that_are_cut_give_no_stack(void **state)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
@@ -94,6 +126,7 @@ int main(void)
         cmocka_unit_test(a_deployed_stack_is_kept_in_two_kib),
         cmocka_unit_test(what_is_kept_reads_back),
         cmocka_unit_test(policies_see_all_labels_and_annotations),
+        cmocka_unit_test(a_large_status_reads_back_and_is_counted_without),
         cmocka_unit_test(bytes_that_are_cut_give_no_stack),
     };
 

@@ -121,6 +121,8 @@ static void a_new_stack_gets_its_finalizer_first(void **state)
     expect_in(&f, "only as it was read", "PATCH", "teardown", "\"resourceVersion\":\"5\"");
     rows_expect_int("nothing was asked of Rancher before",
                     scripted_api_count(f.api, "POST", "?action="), 0);
+    rows_expect_int("no status says that it begins",
+                    scripted_api_count(f.api, "PATCH", "\"status\""), 0);
     tear_down(&f);
 }
 
@@ -366,6 +368,49 @@ static void a_label_that_values_use_wakes_the_stack(void **state)
     }
 }
 
+#define SELECTS(label)                                                                             \
+    "{\"env\":\"dev\",\"targets\":{\"selector\":{\"matchLabels\":{" label "}}},\"charts\":[" CHART "]}"
+#define EDITED(spec)                                                                               \
+    "{\"type\":\"MODIFIED\",\"object\":{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\","        \
+    "\"metadata\":{\"name\":\"shop\"," AUTHOR "\"namespace\":\"team\",\"uid\":\"u1\","                \
+    "\"resourceVersion\":\"5\",\"generation\":2" FINALIZER "},\"spec\":" spec "}}\n"
+
+#define NO_CLUSTERS                                                                                \
+    "no cluster matches spec.targets; the Stack waits until one does\",\"observedGeneration\":"
+#define RELABELED(label)                                                                           \
+    "{\"type\":\"MODIFIED\",\"object\":" LABELED("," label, "9") "}\n"
+
+/* The clusters cannot be watched before the Stack has its status, so nothing but the label wakes it
+ * then. */
+static void a_label_that_the_selector_names_wakes_the_stack(void **state)
+{
+    static const struct {
+        const char *edit, *seen, *cluster;
+    } rows[] = {
+        { "", NO_CLUSTERS "1", RELABELED("\"tier\":\"gold\"") },
+        { EDITED(SELECTS("\"region\":\"eu\"")), NO_CLUSTERS "2",
+          RELABELED("\"region\":\"eu\"") },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+
+        set_up(&f, LIST("Stack", STACK(FINALIZER, SELECTS("\"tier\":\"gold\""), "")),
+               LIST("Cluster", LABELED("", "3")));
+        scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+        scripted_api_say(f.api, "GET", "link=info", 200, "{\"chart\":{\"version\":\"1.2.3\"}}");
+        scripted_api_hang(f.api, "POST", "?action=upgrade");
+        scripted_api_say(f.api, "WATCH", "v1/stacks?watch", 200, rows[i].edit);
+        scripted_api_say(f.api, "WATCH", "v3/clusters", 500, "");
+        start(&f);
+        wait_for(&f, "PATCH", rows[i].seen);
+        scripted_api_say(f.api, "WATCH", "v3/clusters", 200, rows[i].cluster);
+        wait_for(&f, "POST", "?action=upgrade");
+        tear_down(&f);
+    }
+}
+
 static void a_stack_that_cannot_be_is_told_so(void **state)
 {
     struct fixture f;
@@ -418,6 +463,7 @@ static void a_rejected_finalizer_is_tried_again_with_backoff(void **state)
                          rows[i].body);
         start(&f);
         expect_backoff(&f, rows[i].name, "\"herd.suse.com/teardown\"");
+        wait_for(&f, "PATCH", "adding the teardown finalizer");
         tear_down(&f);
     }
 }
@@ -846,6 +892,7 @@ int main(void)
         cmocka_unit_test(each_cluster_gets_its_own_secret),
         cmocka_unit_test(words_of_helm_hide_secrets_of_clusters_and_overrides),
         cmocka_unit_test(a_label_that_values_use_wakes_the_stack),
+        cmocka_unit_test(a_label_that_the_selector_names_wakes_the_stack),
         cmocka_unit_test(a_stack_that_cannot_be_is_told_so),
         cmocka_unit_test(a_rejected_finalizer_is_tried_again_with_backoff),
         cmocka_unit_test(a_status_that_is_not_taken_is_tried_again_with_backoff),

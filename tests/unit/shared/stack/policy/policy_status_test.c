@@ -21,7 +21,7 @@ static const struct {
     enum policy_state state;
     const char *message;
 } rows[] = {
-    { "a valid one", true, false, POLICY_VALID, "the policy is applied to Stacks" },
+    { "a valid one", true, false, POLICY_VALID, "the policy is applied" },
     { "one of which a rule can do nothing", true, true, POLICY_WITHOUT_EFFECT, "spec.rules[0].field: no such field; correct it" },
     { "one that is not valid", false, true, POLICY_INVALID, "spec.rules[0].field: no such field; correct it" },
     { "one too many", false, false, POLICY_TOO_MANY, "there are too many StackPolicies, so this one is not applied" },
@@ -53,7 +53,7 @@ static void it_is_written_when_it_says_something_else(void **state)
     status.generation = 3;
     rows_expect_str("not counted", policy_status_write(arena, &status, absent, 1000),
                     STR("{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\",\"observedGeneration\":3,\"lastTransitionTime\":"
-                        "\"1970-01-01T00:00:01Z\",\"reason\":\"Valid\",\"message\":\"the policy is applied to Stacks\"}]}"));
+                        "\"1970-01-01T00:00:01Z\",\"reason\":\"Valid\",\"message\":\"the policy is applied\"}]}"));
     status.matching = 2;
     status.violating = 1;
 
