@@ -4,7 +4,10 @@
 
 #include <stdlib.h>
 
-enum { NAME_SHOWN_MAX = 40 };
+enum {
+    NAME_SHOWN_MAX = 40,
+    WORDS_MAX = 8, /* as many as there are */
+};
 
 #define ON_REQUEST FAULT_ON_REQUEST
 #define ON_TUNNEL FAULT_ON_TUNNEL
@@ -137,24 +140,46 @@ static int take_word(struct str word, struct str value, struct fault_rule *rule,
     return 0;
 }
 
+/* A second cluster in one rule would silently win. */
+static bool is_new_word(struct str seen[WORDS_MAX], struct str word)
+{
+    for (int i = 0; i < WORDS_MAX; i++) {
+        if (seen[i].len == 0) {
+            seen[i] = word;
+            return true;
+        }
+        if (str_eq(seen[i], word))
+            return false;
+    }
+    return false;
+}
+
 int fault_rule_read(struct str key, struct str text, struct fault_rule *ret_rule, struct error *err)
 {
     struct fault_rule rule = { .key = key, .left = -1, .probability = 1, .ms = 5000 };
+    struct str seen[WORDS_MAX] = { 0 };
     struct str rest = str_trim(text);
     struct str part;
 
+    if (str_find_char(rest, '\n', 0) >= 0)
+        return error_set(err, ERROR_INVALID, "a rule is one line; give each rule its own key");
     while (rest.len && str_split(&rest, ' ', &part)) {
-        ptrdiff_t equals = str_find_char(part, '=', 0);
-
         part = str_trim(part);
         if (part.len == 0)
             continue;
+
+        ptrdiff_t equals = str_find_char(part, '=', 0);
+
         if (equals < 0)
             return error_set(err, ERROR_INVALID, "\"%.*s\" is not word=value", STR_ARG(part));
-        equals = str_find_char(part, '=', 0);
-        if (take_word(str_slice(part, 0, (size_t)equals),
-                      str_slice(part, (size_t)equals + 1, part.len), &rule, err) != 0)
+
+        struct str word = str_slice(part, 0, (size_t)equals);
+
+        if (take_word(word, str_slice(part, (size_t)equals + 1, part.len), &rule, err) != 0)
             return -1;
+        if (!is_new_word(seen, word))
+            return error_set(err, ERROR_INVALID, "%.*s is given twice; give each rule its own key",
+                             STR_ARG(word));
     }
     if (rule.id == FAULT_NONE)
         return error_set(err, ERROR_INVALID, "it names no fault: write fault=<name> cluster=<id>");

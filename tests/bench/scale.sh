@@ -67,10 +67,9 @@ away() {
   echo "apiVersion: v1
 kind: ConfigMap
 metadata: {name: herd-lab-faults, namespace: default}
-data:
-  away: |"
+data:"
   for ((i = 0; i < ${#ids[@]}; i++)); do
-    (((i + $1) % 10 >= 5)) || echo "    fault=disconnected cluster=${ids[i]}"
+    (((i + $1) % 10 >= 5)) || echo "  ${ids[i]}: fault=disconnected cluster=${ids[i]}"
   done
 }
 

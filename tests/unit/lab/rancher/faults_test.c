@@ -29,6 +29,10 @@ static const struct {
       "probability=50 is more than 1" },
     { "an unknown word", STR_INIT("fault=slow custer=a"), FAULT_NONE, "\"custer\" is not one of" },
     { "no number", STR_INIT("fault=slow times=many"), FAULT_NONE, "times=many is not a number" },
+    { "two clusters, of which the last would win", STR_INIT("fault=slow cluster=a cluster=b"),
+      FAULT_NONE, "cluster is given twice" },
+    { "two rules in one", STR_INIT("fault=slow cluster=a\nfault=slow cluster=b\n"), FAULT_NONE,
+      "a rule is one line" },
     { "no fault", STR_INIT("cluster=a"), FAULT_NONE, "names no fault" },
     { "no equals sign", STR_INIT("fault=slow often"), FAULT_NONE, "\"often\" is not word=value" },
 };
