@@ -47,6 +47,7 @@ static void on_done(void *context, const struct kube_answer *answer)
     errand->call = NULL;
     errand->answer = (struct caller_answer){ .status = answer->status,
                                              .body = str_dup(errand->arena, answer->body),
+                                             .warnings = str_dup(errand->arena, answer->warnings),
                                              .error = answer->error };
     pthread_mutex_lock(&errand->of->lock);
     errand->done = true;
@@ -128,6 +129,7 @@ struct caller_answer caller_ask(struct caller_requests *requests, struct arena *
         return answer;
     answer = errand->answer;
     answer.body = str_dup(arena, answer.body);
+    answer.warnings = str_dup(arena, answer.warnings);
     free_errand(errand);
     return answer;
 }

@@ -39,9 +39,10 @@ struct caller_request {
 };
 
 struct caller_answer {
-    int status;         /* 0: none came */
-    struct str body;    /* in the arena */
-    struct error error; /* of what is not 2xx */
+    int status;          /* 0: none came */
+    struct str body;     /* in the arena */
+    struct str warnings; /* of Warning headers, one a line; in the arena */
+    struct error error;  /* of what is not 2xx */
 };
 
 /* Wait for the answer; not on the loop's thread. `arena` has no budget (base/arena.h). */

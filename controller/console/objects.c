@@ -223,9 +223,23 @@ static struct caller_answer send(const struct write *write, const char *method, 
         });
 }
 
+/* The server's list of headers is a stack, hence backwards. */
+static void pass_on_warnings(const struct write *write, struct str warnings)
+{
+    while (warnings.len) {
+        size_t begin = --warnings.len;
+
+        while (begin && warnings.at[begin - 1] != '\n')
+            begin--;
+        http_answer_header(write->exchange, "Warning", str_slice(warnings, begin, warnings.len));
+        warnings.len = begin;
+    }
+}
+
 /* What the API server answered, as it is; or why it did not, if what came is not its own. */
 static void pass_on(const struct write *write, struct caller_answer *answer, bool changes)
 {
+    pass_on_warnings(write, answer->warnings);
     if (answer->status && str_starts(answer->body, STR("{"))) {
         console_answer_json(write->exchange, answer->status, answer->body);
         return;

@@ -122,6 +122,7 @@ static void free_call(struct http_call *call)
     mem_free(call->method);
     mem_free_secret(call->sent_body, call->sent_len);
     mem_free_secret(call->answer, call->answer_len);
+    mem_free(call->warnings);
     mem_free(call->error);
     mem_free(call);
 }
@@ -225,6 +226,7 @@ static void finish(struct http_call *call, CURLcode code)
     } else {
         response.status = (int)status;
         response.body = str_make(call->answer ? call->answer : "", call->answer_len);
+        response.warnings = str_make(call->warnings ? call->warnings : "", call->warnings_len);
         response.retry_after_ms = http_client_retry_after_ms(call);
         response.date_ms = http_client_date_ms(call);
         response.date_at_ms = call->date_at_ms;

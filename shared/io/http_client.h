@@ -46,6 +46,7 @@ struct http_response {
     int status;      /* 0: no answer, see `error` */
     struct str body; /* decoded; "" if it went to on_data */
     struct str content_type;
+    struct str warnings;    /* its Warning headers (RFC 7234 5.5), one a line; past 8 KiB none */
     int64_t retry_after_ms; /* from now; -1 if not sent or absurd (RFC 9110 10.2.3, both forms) */
     int64_t date_ms;        /* its Date, wall; -1 if there was none or it is none */
     int64_t date_at_ms;     /* monotonic: when that came */

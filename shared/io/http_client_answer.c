@@ -52,21 +52,39 @@ size_t http_client_on_body(char *at, size_t size, size_t count, void *context)
     return call->state == CALL_AT_WORK ? piece.len : CURL_WRITEFUNC_ERROR;
 }
 
-static bool keep_header(struct str line, const char *name, char *into, size_t into_bytes)
+static bool is_header(struct str line, const char *name, struct str *ret_value)
 {
     size_t name_len = strlen(name);
 
     if (line.len <= name_len || line.at[name_len] != ':' ||
         strncasecmp(line.at, name, name_len) != 0)
         return false;
+    *ret_value = str_trim(str_slice(line, name_len + 1, line.len));
+    return true;
+}
 
-    struct str value = str_trim(str_slice(line, name_len + 1, line.len));
+static bool keep_header(struct str line, const char *name, char *into, size_t into_bytes)
+{
+    struct str value;
 
-    if (value.len >= into_bytes)
+    if (!is_header(line, name, &value) || value.len >= into_bytes)
         return false;
     memcpy(into, value.at, value.len);
     into[value.len] = '\0';
     return true;
+}
+
+static void keep_warning(struct http_call *call, struct str line)
+{
+    struct str value;
+
+    if (!is_header(line, "warning", &value) ||
+        call->warnings_len + value.len + 1 > WARNINGS_BYTES_MAX)
+        return;
+    call->warnings = mem_resize(call->warnings, call->warnings_len + value.len + 1);
+    memcpy(call->warnings + call->warnings_len, value.at, value.len);
+    call->warnings_len += value.len;
+    call->warnings[call->warnings_len++] = '\n';
 }
 
 /* The line that ends the headers. An interim answer (1xx) has one, too. */
@@ -90,6 +108,7 @@ size_t http_client_on_header(char *at, size_t size, size_t count, void *context)
     http_client_moved(call);
     keep_header(line, "content-type", call->content_type, sizeof(call->content_type));
     keep_header(line, "retry-after", call->retry_after, sizeof(call->retry_after));
+    keep_warning(call, line);
     if (keep_header(line, "date", call->date, sizeof(call->date)))
         call->date_at_ms = call->heard_ms;
     if (call->on_begin && call->state == CALL_AT_WORK && str_trim(line).len == 0)

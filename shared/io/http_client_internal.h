@@ -10,6 +10,7 @@
 
 enum {
     SPARE_HANDLES_MAX = 32,
+    WARNINGS_BYTES_MAX = 8192, /* of one answer */
 };
 
 enum call_state {
@@ -96,6 +97,8 @@ struct http_call {
     char *answer;
     size_t answer_len;
     size_t answer_capacity;
+    char *warnings; /* NULL until one comes */
+    size_t warnings_len;
     char retry_after[64];
     char date[64];
     int64_t date_at_ms;

@@ -221,6 +221,7 @@ static void on_response(void *context, const struct http_response *response)
     struct kube_answer answer = {
         .status = response->status,
         .body = response->body,
+        .warnings = response->warnings,
         .retry_after_ms = response->retry_after_ms,
         .sent = response->sent,
     };

@@ -46,9 +46,10 @@ void kube_client_free(struct kube_client *client);
 AUTO_DEFINE(kube_client_free, struct kube_client *)
 
 struct kube_answer {
-    int status;         /* 0: none came */
-    struct str body;    /* borrowed for the callback */
-    struct error error; /* ERROR_NONE on 2xx */
+    int status;          /* 0: none came */
+    struct str body;     /* borrowed for the callback */
+    struct error error;  /* ERROR_NONE on 2xx */
+    struct str warnings; /* values of its Warning headers, one a line; borrowed too */
     int64_t retry_after_ms;
     bool sent; /* the peer may have acted, whatever `error` says */
 };

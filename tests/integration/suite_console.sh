@@ -129,6 +129,11 @@ status 422 Invalid -X POST "$apps" "${json[@]}" -d "$(app two | jq '.spec.replic
 says spec.replicas
 status 400 BadRequest -X POST "$apps?fieldValidation=Strict" "${json[@]}" -d "$(app two | jq '.spec.replcas = 2')"
 says 'unknown field \"spec.replcas\"'
+# What is only strange is said in headers.
+call 201 -D "$state/headers" -X POST "$apps?dryRun=All&fieldValidation=Warn" "${json[@]}" -d "$(app two | jq '.spec.replcas = 2 | .spec.imge = "x"')"
+out=$(tr -d '\r' <"$state/headers")
+says 'Warning: 299 - "unknown field \"spec.replcas\""'
+says 'Warning: 299 - "unknown field \"spec.imge\""'
 status 422 Invalid -X POST "$url/apis/herd.suse.com/v1/namespaces/default/stacks" "${json[@]}" \
   -d "$(k create --dry-run=client --validate=false -o json -f examples/rejected/cycle.yaml)"
 says "dependency cycle"
