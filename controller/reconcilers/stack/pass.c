@@ -312,18 +312,19 @@ static void on_status_written(void *context, const struct kube_answer *answer)
 /* The merge patch that makes the stored status the new one; "" if it is that already. */
 static struct str status_patch(struct pass *pass)
 {
+    AUTO(arena_free) struct arena *scratch = arena_create(0);
     struct error ignored = { .code = ERROR_NONE };
     struct json stored = pass->gathered.stack->status_json;
     struct json new;
 
-    if (json_read(pass->arena, pass->status_text, &json_limits_default, &new, &ignored) < 0 ||
+    if (json_read(scratch, pass->status_text, &json_limits_default, &new, &ignored) < 0 ||
         (json_is(stored, JSON_OBJECT) && json_equal(stored, new)))
         return STR("");
 
     const struct value *before =
-        json_is(stored, JSON_OBJECT) ? value_of(pass->arena, stored) : value_object(pass->arena);
-    struct value *diff = patch_merge_diff(pass->arena, before, value_of(pass->arena, new));
-    struct strbuf body = strbuf_new(pass->arena, 1024);
+        json_is(stored, JSON_OBJECT) ? value_of(scratch, stored) : value_object(scratch);
+    struct value *diff = patch_merge_diff(scratch, before, value_of(scratch, new));
+    struct strbuf body = strbuf_new(scratch, 1024);
     struct json_writer w = json_writer(&body);
 
     json_open_object(&w);
@@ -331,9 +332,9 @@ static struct str status_patch(struct pass *pass)
     json_open_object(&w);
     json_field_str(&w, "resourceVersion", pass->resource_version);
     json_close_object(&w);
-    json_field_raw(&w, "status", value_json(pass->arena, diff));
+    json_field_raw(&w, "status", value_json(scratch, diff));
     json_close_object(&w);
-    return strbuf_str(&body);
+    return str_dup(pass->arena, strbuf_str(&body));
 }
 
 static bool is_same_condition(const struct kube_condition *a, const struct kube_condition *b)

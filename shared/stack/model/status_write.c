@@ -234,21 +234,22 @@ struct str stack_status_write_within(struct arena *arena, const struct stack_sta
 {
     /* For deploymentsOmitted. */
     enum { TAIL_BYTES = 46 };
+    AUTO(arena_free) struct arena *scratch = arena_create(0);
     const struct release_states *all = &status->deployments;
-    struct stored_status stored = stored_of(arena, status);
-    struct strbuf out = strbuf_new(arena, 4096);
+    struct stored_status stored = stored_of(scratch, status);
+    struct strbuf out = strbuf_new(scratch, 4096);
     struct selection chosen;
 
     fields_canonical(&fields_of_stack_status, &stored, &out);
     chosen = choose(
-        arena, all, shown_max,
+        scratch, all, shown_max,
         out.len + TAIL_BYTES < LIMIT_STATUS_BYTES ? LIMIT_STATUS_BYTES - out.len - TAIL_BYTES : 0);
-    stored.status.deployments = release_states_new(arena, chosen.count);
+    stored.status.deployments = release_states_new(scratch, chosen.count);
     for (uint32_t i = 0; i < chosen.count; i++)
         release_states_push(&stored.status.deployments,
                             entry_of(chosen.entries[i], chosen.with_messages));
     stored.status.deployments_omitted = all->count - chosen.count + status->deployments_omitted;
     out.len = 0;
     fields_canonical(&fields_of_stack_status, &stored, &out);
-    return strbuf_str(&out);
+    return str_dup(arena, strbuf_str(&out));
 }
