@@ -93,7 +93,10 @@ static void on_survey(void *context)
         (policies->facts.clusters_known && digest == policies->clusters_digest))
         return;
     policies->clusters_digest = digest;
-    take_clusters(policies);
+    /* They are taken when a policy asks. */
+    arena_reset(policies->arena);
+    policies->facts = (struct facts){ .clusters_known = true };
+    policies->clusters_stale = true;
     if (needs_clusters(policies))
         policies->options.changed(policies->options.context);
 }

@@ -3,7 +3,8 @@
 # scale.sh BIN [CLUSTERS SECONDS]: one Stack of three charts on each of CLUSTERS, from nothing to Deployed, and what it
 # costs while nothing changes. HTTP=2 puts a server that speaks HTTP/2 before Rancher, as Rancher's ingress does; then it is
 # killed and started again, which drops all connections at once as a restart of Rancher does. FLAPS=N: at last the agent of
-# each cluster is away for 15 s and back for 15 s, N times, a tenth of the clusters every 3 s.
+# each cluster is away for 15 s and back for 15 s, N times, a tenth of the clusters every 3 s. AT_ONCE=N: the Stack's
+# maxConcurrentClusters. CHARTS=N: the first N charts alone.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=$1
@@ -22,11 +23,7 @@ if [ "${HTTP:-1}" = 2 ]; then
   unpacked=$state/tools
   # shellcheck source=tests/support/tool.sh
   . tests/support/tool.sh
-  tool nghttpx nghttp2-proxy || exit 0
-  nghttpx --version >/dev/null 2>&1 || {
-    echo "scale.sh: HTTP/2 is skipped: nghttpx does not run; install Debian's nghttp2-proxy"
-    exit 0
-  }
+  tool nghttpx nghttp2-proxy libc-ares2 libev4 libjemalloc2 || exit 0
 fi
 
 # With the lab's own certificate, so that the controller is told of another port alone. As many streams on one connection as
@@ -95,29 +92,33 @@ clusters:
     labels: {env: bench}
 EOF
 start_deadline=300 # the lab makes thousands of clusters first
-lab_flags=(--time-scale 0 --simulation "$state/scenario.yaml")
+# A stream of a cluster is a connection of the lab, with HTTP/2 too.
+lab_flags=(--time-scale 0 --simulation "$state/scenario.yaml" --connections 65536)
 start_lab
 k apply -f manifests/crds/ >/dev/null
 until_established crd/stacks.herd.suse.com crd/stackpolicies.herd.suse.com
 start_webhook
 apply_webhook
-k create -f - >/dev/null <<'EOF'
+charts=${CHARTS:-3}
+every_chart='    - {name: gpu-operator, repo: "https://helm.ngc.nvidia.com/nvidia", version: "23.9.1"}
+    - {name: qdrant, repo: "https://qdrant.github.io/qdrant-helm", version: "0.7.4", dependsOn: [gpu-operator]}
+    - {name: ollama, repo: "https://otwld.github.io/ollama-helm/", version: "0.59.0", dependsOn: [gpu-operator, qdrant]}'
+k create -f - >/dev/null <<EOF
 apiVersion: herd.suse.com/v1
 kind: Stack
 metadata: {name: bench, namespace: default}
 spec:
   env: bench
   targets: {selector: {matchLabels: {env: bench}}}
+${AT_ONCE:+  rollout: {maxConcurrentClusters: $AT_ONCE\}}
   charts:
-    - {name: gpu-operator, repo: "https://helm.ngc.nvidia.com/nvidia", version: "23.9.1"}
-    - {name: qdrant, repo: "https://qdrant.github.io/qdrant-helm", version: "0.7.4", dependsOn: [gpu-operator]}
-    - {name: ollama, repo: "https://otwld.github.io/ollama-helm/", version: "0.59.0", dependsOn: [gpu-operator, qdrant]}
+$(head -n "$charts" <<<"$every_chart")
 EOF
 [ "${HTTP:-1}" = 1 ] || serve_http2
 echo "HTTP/${HTTP:-1}:"
 measure_controller
 until_is '{.status.phase}' Deployed
-echo "$((clusters * 3)) releases on $clusters clusters: all Deployed after $(passed) ms, $(spent) ms of CPU, $(requests) requests"
+echo "$((clusters * charts)) releases on $clusters clusters: all Deployed after $(passed) ms, $(spent) ms of CPU, $(requests) requests"
 print_memory
 print_idle "$seconds" "$clusters"
 print_memory
