@@ -6,7 +6,8 @@
  *     a cluster came, went, has new labels   it, and all Stacks that ask for GPUs
  *     an inventory changed, not by us        its cluster
  *
- * The queue has Stacks and clusters, told apart by their first letter. */
+ * The queue has Stacks (s), clusters (c) and, when we begin, those that there are (b), told apart by
+ * the first letter. */
 #include "controller/reconcilers/cluster_inventory/inventories.h"
 
 #include "base/map.h"
@@ -298,7 +299,9 @@ static void work_on(void *context, struct str key)
     struct inventories *i = context;
     struct str name = str_slice(key, 1, key.len);
 
-    if (key.at[0] == 's')
+    if (key.at[0] == 'b')
+        inventories_cluster_changed(i, name);
+    else if (key.at[0] == 's')
         reservation(i, name);
     else if (look_at(i, name))
         return;
@@ -404,7 +407,7 @@ static void begin(struct inventories *i)
     struct kube_object *object;
 
     for (size_t cursor = 0; clusters_next(i->options.clusters, &cursor, &cluster);)
-        inventories_cluster_changed(i, cluster->id);
+        wake(i, "b", cluster->id, 0);
     for (size_t cursor = 0; kube_cache_next(i->options.stacks, &cursor, &object);)
         inventories_stack_changed(i, kube_object_key(object));
     loop_timer_set(i->look, LOOK_MS);
