@@ -342,10 +342,13 @@ static bool is_same_condition(const struct kube_condition *a, const struct kube_
     return a && b && a->status == b->status && str_eq(a->reason, b->reason);
 }
 
-/* What the write says can wait: nothing is requested, and for people it is the same as before. */
+/* What the write says can wait: no action needs it first, and for people it is the same as before. */
 static bool is_no_news(const struct pass *pass)
 {
-    return pass->plan.actions.count == 0 && pass->stored.phase == pass->status.phase &&
+    for (uint32_t i = 0; i < pass->plan.actions.count; i++)
+        if (action_changes(pass->plan.actions.items[i].kind))
+            return false;
+    return pass->stored.phase == pass->status.phase &&
            is_same_condition(kube_condition_find(&pass->stored.conditions, STR("Ready")),
                              kube_condition_find(&pass->status.conditions, STR("Ready")));
 }
@@ -358,8 +361,8 @@ static bool put_off(struct pass *pass)
 
     if (left_ms == 0 || !is_no_news(pass))
         return false;
-    wait_for_capacity(pass);
-    finish(pass, RECONCILE_DONE, clock_sooner_ms(left_ms, pass->plan.wake_after_ms));
+    pass->plan.wake_after_ms = clock_sooner_ms(left_ms, pass->plan.wake_after_ms);
+    act(pass);
     return true;
 }
 
