@@ -9,7 +9,10 @@
 #include <stdlib.h>
 
 /* Each Stack is looked at so often, as --resync has it, whatever happens. */
-enum { RESYNC_MS = 300000 };
+enum {
+    RESYNC_MS = 300000,
+    WAIT_MS = 10000, /* of a status that is no news */
+};
 
 static void copy_object(struct sim_controller *c, const struct world *w)
 {
@@ -193,19 +196,24 @@ static void gather_cluster(const struct sim_controller *c, const struct world *w
                 .resolved = STR("1.2.3") });
 }
 
+/* The plan borrows from it, and writing the status replaces the original. */
+static struct stack_status stored_of(const struct sim_controller *c, struct arena *arena)
+{
+    struct json json = { 0 };
+    struct error err = { 0 };
+
+    if (c->object.status && json_read(arena, str_dup(arena, str_of(c->object.status)),
+                                      &json_limits_default, &json, &err) < 0)
+        abort();
+    return stack_status_read(arena, json);
+}
+
 /* Rejections that were met are noted on what the next plan takes for the past. */
 static void gather_status(struct sim_controller *c, const struct world *w, struct scene *scene)
 {
-    struct json json;
-    struct error err = { 0 };
-
     if (!c->object.status)
         return;
-    /* The plan borrows from it, and writing the status replaces the original. */
-    if (json_read(scene->arena, str_dup(scene->arena, str_of(c->object.status)),
-                  &json_limits_default, &json, &err) < 0)
-        abort();
-    scene->before = stack_status_read(scene->arena, json);
+    scene->before = stored_of(c, scene->arena);
     for (uint32_t i = 0; i < c->rejection_count; i++) {
         struct str cluster = str_fmt(scene->arena, "k%u", c->rejections[i].cluster);
         struct str chart = str_fmt(scene->arena, "c%u", c->rejections[i].chart);
@@ -357,6 +365,15 @@ static bool act(struct sim_controller *c, struct world *w, const struct actions 
     return true;
 }
 
+/* As with a long status: one that is no news waits, and nothing of it is remembered meanwhile. */
+static bool waits(struct sim_controller *c, struct world *w, struct scene *s)
+{
+    struct stack_status stored = stored_of(c, s->arena);
+
+    return !stack_status_is_news(&stored, &s->status, &s->plan.actions) &&
+           world_fault(w, FAULT_write_waits);
+}
+
 /* True if the status stands as it was written, so that it may be acted on. */
 static bool write_status(struct sim_controller *c, struct world *w, struct arena *arena,
                          const struct stack_status *status, struct str text)
@@ -403,7 +420,10 @@ static void reconcile(struct sim_controller *c, struct world *w, struct arena *a
         die(c, w);
         return;
     }
-    if (!s.plan.torn_down && !write_status(c, w, arena, &s.status,
+    if (!s.plan.torn_down && waits(c, w, &s)) {
+        if (c->wake_ms > w->now_ms + WAIT_MS)
+            c->wake_ms = w->now_ms + WAIT_MS;
+    } else if (!s.plan.torn_down && !write_status(c, w, arena, &s.status,
                                            stack_status_write(arena, &s.status)))
         return;
     if (world_fault(w, FAULT_crash_after_write)) {

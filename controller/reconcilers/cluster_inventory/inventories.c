@@ -6,8 +6,8 @@
  *     a cluster came, went, has new labels   it, and all Stacks that ask for GPUs
  *     an inventory changed, not by us        its cluster
  *
- * The queue has Stacks (s), clusters (c) and, when we begin, those that there are (b), told apart by
- * the first letter. */
+ * The queue has Stacks (s), clusters (c) and, when we begin, the clusters that there are (b), told
+ * apart by the first letter. */
 #include "controller/reconcilers/cluster_inventory/inventories.h"
 
 #include "base/map.h"

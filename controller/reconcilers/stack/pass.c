@@ -337,29 +337,13 @@ static struct str status_patch(struct pass *pass)
     return str_dup(pass->arena, strbuf_str(&body));
 }
 
-static bool is_same_condition(const struct kube_condition *a, const struct kube_condition *b)
-{
-    return a && b && a->status == b->status && str_eq(a->reason, b->reason);
-}
-
-/* What the write says can wait: no action needs it first, and for people it is the same as before. */
-static bool is_no_news(const struct pass *pass)
-{
-    for (uint32_t i = 0; i < pass->plan.actions.count; i++)
-        if (action_changes(pass->plan.actions.items[i].kind))
-            return false;
-    return pass->stored.phase == pass->status.phase &&
-           is_same_condition(kube_condition_find(&pass->stored.conditions, STR("Ready")),
-                             kube_condition_find(&pass->status.conditions, STR("Ready")));
-}
-
-/* True: the status is written later, made anew then. */
+/* True: the status is written later, made anew then, and what need not stand in it goes on. */
 static bool put_off(struct pass *pass)
 {
     struct stack_reconciler *r = pass->r;
     int64_t left_ms = status_pace_left_ms(r->pace, pass->key, loop_now_ms(r->options.loop));
 
-    if (left_ms == 0 || !is_no_news(pass))
+    if (left_ms == 0 || stack_status_is_news(&pass->stored, &pass->status, &pass->plan.actions))
         return false;
     pass->plan.wake_after_ms = clock_sooner_ms(left_ms, pass->plan.wake_after_ms);
     act(pass);

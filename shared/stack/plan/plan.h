@@ -100,6 +100,11 @@ struct plan stack_plan(struct arena *arena, const struct stack *stack,
 struct stack_status stack_status_of(struct arena *arena, const struct stack *stack,
                                     const struct observed *observed, const struct plan *plan);
 
+/* Whether a status has to be written at once: an action must stand in it before it is sent, or for
+ * people it is another one than what is stored. Else the write can wait, and the actions go on. */
+bool stack_status_is_news(const struct stack_status *stored, const struct stack_status *status,
+                          const struct actions *actions);
+
 /* Note that a request of a plan was rejected on the spot, and so certainly had no effect: the entry
  * of that cluster and chart becomes FAILED, with one attempt more and nothing under way. Whether
  * that was the last attempt is validated by the next plan, as for a failure of Helm. The caller

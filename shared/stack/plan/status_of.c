@@ -352,3 +352,19 @@ struct stack_status stack_status_of(struct arena *arena, const struct stack *sta
     put_security(&view, observed, &status, &before->conditions);
     return status;
 }
+
+static bool is_same_condition(const struct kube_condition *a, const struct kube_condition *b)
+{
+    return a && b && a->status == b->status && str_eq(a->reason, b->reason);
+}
+
+bool stack_status_is_news(const struct stack_status *stored, const struct stack_status *status,
+                          const struct actions *actions)
+{
+    for (uint32_t i = 0; i < actions->count; i++)
+        if (action_changes(actions->items[i].kind))
+            return true;
+    return stored->phase != status->phase ||
+           !is_same_condition(kube_condition_find(&stored->conditions, STR("Ready")),
+                              kube_condition_find(&status->conditions, STR("Ready")));
+}

@@ -760,6 +760,50 @@ static void removes_in_reverse(void **state)
     (void)state;
 }
 
+/* Only what is news is written at once (a long status is written at a pace). */
+static void tells_what_is_news(void **state)
+{
+    static const struct {
+        const char *row;
+        enum stack_phase phase;
+        enum condition_status ready;
+        const char *reason, *message;
+        enum action_kind action; /* ACTION_KIND_COUNT: none */
+        bool news;
+    } rows[] = {
+        { "the same", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_KIND_COUNT, false },
+        { "another message", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "2 of 9", ACTION_KIND_COUNT, false },
+        { "something is read", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "2 of 9", ACTION_READ_HEALTH, false },
+        { "something is marked", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "2 of 9", ACTION_MARK, false },
+        { "a release is upgraded", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_UPGRADE, true },
+        { "a lock is removed", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_REMOVE_LOCK, true },
+        { "another phase", PHASE_FAILED, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_KIND_COUNT, true },
+        { "ready", PHASE_DEPLOYING, CONDITION_TRUE, "Deploying", "1 of 9", ACTION_KIND_COUNT, true },
+        { "another reason", PHASE_DEPLOYING, CONDITION_FALSE, "NotReady", "1 of 9", ACTION_KIND_COUNT, true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct stack_status stored = { .phase = PHASE_DEPLOYING,
+                                       .conditions = kube_conditions_new(arena, 1) };
+        struct stack_status status = { .phase = rows[i].phase,
+                                       .conditions = kube_conditions_new(arena, 1) };
+        struct actions actions = actions_new(arena, 1);
+
+        rows_expect("the first status is news", stack_status_is_news(&(struct stack_status){ .phase = PHASE_DEPLOYING },
+                    &status, &actions), "it is not");
+        kube_conditions_push(&stored.conditions, (struct kube_condition){
+            .type = STR("Ready"), .status = CONDITION_FALSE, .reason = STR("Deploying"), .message = STR("1 of 9") });
+        kube_conditions_push(&status.conditions, (struct kube_condition){
+            .type = STR("Ready"), .status = rows[i].ready, .reason = str_of(rows[i].reason),
+            .message = str_of(rows[i].message) });
+        if (rows[i].action != ACTION_KIND_COUNT)
+            actions_push(&actions, (struct action){ .kind = rows[i].action });
+        rows_expect_int(rows[i].row, stack_status_is_news(&stored, &status, &actions), rows[i].news);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -772,6 +816,7 @@ int main(void)
         cmocka_unit_test(corrects_what_stays_corrected),
         cmocka_unit_test(adopts_what_it_is_told_to),
         cmocka_unit_test(removes_in_reverse),
+        cmocka_unit_test(tells_what_is_news),
     };
 
     return cmocka_run_group_tests_name("shared/stack/plan/plan", tests, NULL, NULL);
