@@ -120,6 +120,8 @@ measure_controller
 until_is '{.status.phase}' Deployed
 echo "$((clusters * charts)) releases on $clusters clusters: all Deployed after $(passed) ms, $(spent) ms of CPU, $(requests) requests"
 print_memory
+# At first what is not needed any more ends.
+print_idle "$seconds" "$clusters"
 print_idle "$seconds" "$clusters"
 print_memory
 [ "${HTTP:-1}" = 1 ] || restart_rancher
