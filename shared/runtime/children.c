@@ -28,7 +28,8 @@ struct kind {
     struct children *children;
     struct informer *informer;
     struct expectations *written;
-    struct multimap *of_owner; /* -> keys of objects: owner_index_key */
+    struct multimap *of_owner; /* -> keys of objects: owner_index_key. Those that we made are there
+                                  before the cache has them, and may have become somebody else's */
     bool watched;              /* followed only */
     struct dict *applied; /* key -> digests of what was desired and of what came of it, at 64 */
 };
@@ -220,10 +221,11 @@ static void remember(struct step *step, struct str answer)
         return;
     keep(kind, object, &kept);
 
-    struct str both = str_fmt(pass->arena, "%.*s%.*s", STR_ARG(step->digest),
-                              STR_ARG(kube_child_kept(strbuf_str(&kept)).digest));
+    struct kept_child made = kube_child_kept(strbuf_str(&kept));
+    struct str both = str_fmt(pass->arena, "%.*s%.*s", STR_ARG(step->digest), STR_ARG(made.digest));
 
     mem_free(dict_set(kind->applied, key, mem_copy(both.at, both.len)));
+    (void)multimap_add(kind->of_owner, made.owner_uid, key);
     expectations_set(kind->written, key,
                      json_str(json_walk(object, "metadata", "resourceVersion", NULL)),
                      kube_cache_get(informer_cache(kind->informer), key), strbuf_str(&kept),
@@ -478,7 +480,11 @@ static void add_pruned(struct pass *pass, uint32_t of)
         const struct kube_object *object = kube_cache_get(informer_cache(kind->informer), key);
         struct step *step;
 
-        if (is_missing(kind) || is_desired(pass, kind, object))
+        /* What we made is deleted once it is seen, and the owner is told when it is. */
+        if (!object)
+            (void)expectations_put_off(kind->written, key, loop_now_ms(pass->children->loop));
+        if (is_missing(kind) || !object || is_desired(pass, kind, object) ||
+            !str_eq(kube_child_kept(kube_object_kept(object)).owner_uid, pass->owner.uid))
             continue;
         step = add_step(pass, kind, pass->children->options.resources[of],
                         str_dup(pass->arena, kube_object_namespace(object)),
@@ -515,6 +521,8 @@ struct seen_children children_seen(const struct children *children, struct arena
             struct kept_child kept = kube_child_kept(live_kept(kind, key));
             struct str namespace_, name;
 
+            if (!kind->watched && !str_eq(kept.owner_uid, owner->uid))
+                continue;
             kube_key_split(key, &namespace_, &name);
             seen_children_push(&seen, (struct seen_child){ children->options.resources[i],
                                                            str_dup(arena, name),

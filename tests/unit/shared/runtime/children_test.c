@@ -27,12 +27,12 @@ struct fixture {
     struct kube_client *client;
     struct children *children;
     struct child_results results;
-    bool synced, done;
+    bool synced, done, changed;
 };
 
 static void on_changed(void *context, struct str key)
 {
-    (void)context;
+    ((struct fixture *)context)->changed = true;
     rows_expect_str("whose child it is", key, STR("n/a"));
 }
 
@@ -256,6 +256,38 @@ static void only_our_own_are_pruned(void **state)
     tear_down(&f);
 }
 
+/* The watch shows the child long after the answer to its apply, and nobody wants it any more. `uid`: whose it is by then. */
+static void arrives_late(struct fixture *f, const char *version, const char *uid)
+{
+    set_up(f, LIST(""), 0);
+    scripted_api_say(f->api, "GET", "/configmaps/c", 404, STATUS("NotFound", "404"));
+    scripted_api_say(f->api, "PATCH", "/configmaps/c", 201, "{" META("c", "11", "u-1") ",\"data\":{}}");
+    scripted_api_say(f->api, "DELETE", "/configmaps/c", 200, "{}");
+    apply(f, "c", &kinds[0]);
+    loopback_run_until(f->loop, &f->done);
+    apply(f, "", &kinds[0]);
+    rows_expect("nothing to do yet", f->done && f->results.count == 0, "it is not seen");
+    scripted_api_put(f->api, str_fmt(f->arena, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\","
+                           "\"uid\":\"id-c\",\"resourceVersion\":\"%s\",\"ownerReferences\":[{\"apiVersion\":\"x.io/v1\","
+                           "\"kind\":\"Widget\",\"uid\":\"%s\",\"name\":\"a\",\"controller\":true}]},\"data\":{}}}\n", version, uid));
+    loopback_run_until(f->loop, &f->changed);
+    apply(f, "", &kinds[0]);
+}
+
+static void what_was_made_and_is_not_desired_goes_once_it_is_seen(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    arrives_late(&f, "11", "u-1");
+    loopback_run_until(f.loop, &f.done);
+    expect(&f, "ours", 0, "c", CHILD_PRUNED);
+    tear_down(&f);
+    arrives_late(&f, "12", "u-2");
+    rows_expect("somebody else's by then", f.done && f.results.count == 0, "stays");
+    tear_down(&f);
+}
+
 static void no_more_requests_than_allowed_are_under_way(void **state)
 {
     struct fixture f;
@@ -279,6 +311,7 @@ int main(void)
         cmocka_unit_test(what_needs_another_one_waits_for_it),
         cmocka_unit_test(a_missing_kind_costs_no_request),
         cmocka_unit_test(only_our_own_are_pruned),
+        cmocka_unit_test(what_was_made_and_is_not_desired_goes_once_it_is_seen),
         cmocka_unit_test(no_more_requests_than_allowed_are_under_way),
     };
 

@@ -10,7 +10,8 @@
     "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"uid\":\"u-1\",\"resourceVersion\":\"5\",\"generation\":" generation "}," \
     "\"spec\":{\"word\":\"" word "\"}" status "}"
 #define LIST(kind, items) "{\"kind\":\"" kind "List\",\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[" items "]}"
-#define CHILD "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"uid\":\"u-2\",\"resourceVersion\":\"11\"}}"
+#define CHILD "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"uid\":\"u-2\",\"resourceVersion\":\"11\"," \
+    "\"ownerReferences\":[{\"uid\":\"u-1\",\"name\":\"a\",\"controller\":true}]}}"
 #define WRITTEN "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"resourceVersion\":\"5\"}}"
 
 static const struct kube_resource config_maps =
@@ -131,14 +132,14 @@ static void expect_status(struct fixture *f, const char *row, uint32_t count, co
 
 static void a_valid_object_has_its_children_and_a_status(void **state)
 {
-    static const char *const want[] = { "\"phase\":\"Pending\"", "\"observedGeneration\":3", "\"children\":{\"desired\":1,\"applied\":1}",
+    static const char *const want[] = { "\"phase\":\"Running\"", "\"observedGeneration\":3", "\"children\":{\"desired\":1,\"applied\":1}",
         "\"type\":\"Accepted\",\"status\":\"True\"", "\"type\":\"Applied\",\"status\":\"True\"", NULL };
     struct fixture f;
 
     (void)state;
     set_up(&f, LIST("Widget", WIDGET("3", "good", "")));
     scripted_api_say(f.api, "PATCH", "/configmaps/a", 201, CHILD);
-    expect_status(&f, "applied", 1, want);
+    expect_status(&f, "applied, and the watch is silent", 1, want);
     rows_expect("what was rendered", str_find(scripted_api_last(f.api, f.arena, "PATCH", "/configmaps/a"),
                 STR("\"data\":{\"word\":\"good\"}"), 0) >= 0, "is what was sent");
     tear_down(&f);
@@ -199,7 +200,7 @@ static void the_listener_hears_of_objects_reconciles_and_writes(void **state)
     scripted_api_say(f.api, "PATCH", "/widgets/a/status", 500, "{\"kind\":\"Status\",\"reason\":\"InternalError\",\"code\":500}");
     loopback_run_until(f.loop, &f.heard.twice);
     rows_expect_str("a child that failed, then a status that was not taken", strbuf_str(&f.heard.text),
-                    STR("came Widget:Old->Pending@5:0 retry Widget:Old->Pending@:1 retry "));
+                    STR("came Widget:Old->Pending@5:0 retry Widget:Old->Running@:1 retry "));
     tear_down(&f);
 }
 
