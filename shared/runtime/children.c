@@ -225,7 +225,8 @@ static void remember(struct step *step, struct str answer)
     struct str both = str_fmt(pass->arena, "%.*s%.*s", STR_ARG(step->digest), STR_ARG(made.digest));
 
     mem_free(dict_set(kind->applied, key, mem_copy(both.at, both.len)));
-    (void)multimap_add(kind->of_owner, made.owner_uid, key);
+    if (!kind->watched)
+        (void)multimap_add(kind->of_owner, made.owner_uid, key);
     expectations_set(kind->written, key,
                      json_str(json_walk(object, "metadata", "resourceVersion", NULL)),
                      kube_cache_get(informer_cache(kind->informer), key), strbuf_str(&kept),
@@ -458,14 +459,15 @@ static void add_desired(struct pass *pass, const struct kube_child *child)
     plan_apply(pass, step, child);
 }
 
-static bool is_desired(const struct pass *pass, const struct kind *kind,
-                       const struct kube_object *object)
+static bool is_desired(const struct pass *pass, const struct kind *kind, struct str key)
 {
+    struct str namespace_, name;
+
+    kube_key_split(key, &namespace_, &name);
     for (uint32_t i = 0; i < pass->steps.count; i++) {
         const struct step *step = &pass->steps.items[i];
 
-        if (step->kind == kind && str_eq(step->name, kube_object_name(object)) &&
-            str_eq(step->namespace_, kube_object_namespace(object)))
+        if (step->kind == kind && str_eq(step->name, name) && str_eq(step->namespace_, namespace_))
             return true;
     }
     return false;
@@ -480,10 +482,12 @@ static void add_pruned(struct pass *pass, uint32_t of)
         const struct kube_object *object = kube_cache_get(informer_cache(kind->informer), key);
         struct step *step;
 
+        if (is_missing(kind) || is_desired(pass, kind, key))
+            continue;
         /* What we made is deleted once it is seen, and the owner is told when it is. */
         if (!object)
             (void)expectations_put_off(kind->written, key, loop_now_ms(pass->children->loop));
-        if (is_missing(kind) || !object || is_desired(pass, kind, object) ||
+        if (!object ||
             !str_eq(kube_child_kept(kube_object_kept(object)).owner_uid, pass->owner.uid))
             continue;
         step = add_step(pass, kind, pass->children->options.resources[of],

@@ -366,11 +366,12 @@ static bool act(struct sim_controller *c, struct world *w, const struct actions 
 }
 
 /* As with a long status: one that is no news waits, and nothing of it is remembered meanwhile. */
-static bool waits(struct sim_controller *c, struct world *w, struct scene *s)
+static bool waits(struct sim_controller *c, struct world *w, struct scene *s, struct str text)
 {
     struct stack_status stored = stored_of(c, s->arena);
 
-    return !stack_status_is_news(&stored, &s->status, &s->plan.actions) &&
+    return !(c->object.status && str_eq(text, str_of(c->object.status))) &&
+           !stack_status_is_news(&stored, &s->status, &s->plan.actions) &&
            world_fault(w, FAULT_write_waits);
 }
 
@@ -409,10 +410,12 @@ static void trace_plan(struct world *w, const struct scene *s)
 static void reconcile(struct sim_controller *c, struct world *w, struct arena *arena)
 {
     struct scene s = { .arena = arena };
+    struct str text;
 
     gather(c, w, &s);
     s.plan = stack_plan(arena, s.stack, &s.observed);
     s.status = stack_status_of(arena, s.stack, &s.observed, &s.plan);
+    text = stack_status_write(arena, &s.status);
     trace_plan(w, &s);
     c->wake_ms = w->now_ms + (s.plan.wake_after_ms < 0 || s.plan.wake_after_ms > RESYNC_MS
                                   ? RESYNC_MS : s.plan.wake_after_ms);
@@ -420,11 +423,10 @@ static void reconcile(struct sim_controller *c, struct world *w, struct arena *a
         die(c, w);
         return;
     }
-    if (!s.plan.torn_down && waits(c, w, &s)) {
+    if (!s.plan.torn_down && waits(c, w, &s, text)) {
         if (c->wake_ms > w->now_ms + WAIT_MS)
             c->wake_ms = w->now_ms + WAIT_MS;
-    } else if (!s.plan.torn_down && !write_status(c, w, arena, &s.status,
-                                           stack_status_write(arena, &s.status)))
+    } else if (!s.plan.torn_down && !write_status(c, w, arena, &s.status, text))
         return;
     if (world_fault(w, FAULT_crash_after_write)) {
         die(c, w);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { LINES_MAX = 64, REQUESTS_MAX = 2000, PUT_MAX = 8, POLL_MS = 5 };
+enum { LINES_MAX = 64, REQUESTS_MAX = 2000, POLL_MS = 5 };
 
 struct line {
     const char *method; /* "WATCH" for watches */
@@ -36,8 +36,6 @@ struct scripted_api {
     uint32_t line_count;
     struct seen seen[REQUESTS_MAX];
     uint32_t seen_count;
-    struct str put[PUT_MAX]; /* into watches */
-    uint32_t put_count;
     bool closing;
     struct http_server *server;
     char url[32];
@@ -80,29 +78,12 @@ static struct line *find_line(struct scripted_api *api, struct str method, struc
 struct stream {
     struct scripted_api *api;
     struct str left;
-    uint32_t put; /* the next of the server's */
     bool ends;
 };
-
-/* What was put into the watches, and this one did not give yet; "" = nothing. */
-static struct str next_put(struct stream *stream)
-{
-    struct str bytes = STR("");
-
-    pthread_mutex_lock(&stream->api->lock);
-    if (stream->put < stream->api->put_count)
-        bytes = stream->api->put[stream->put++];
-    pthread_mutex_unlock(&stream->api->lock);
-    return bytes;
-}
 
 static ptrdiff_t give(void *context, char *into, size_t room)
 {
     struct stream *stream = context;
-
-    if (stream->left.len == 0)
-        stream->left = next_put(stream);
-
     size_t len = stream->left.len < room ? stream->left.len : room;
 
     if (len == 0) {
@@ -163,7 +144,7 @@ static void handle(struct http_exchange *exchange, void *context)
     if (watch && line.status == 200) {
         struct stream *stream = arena_new(view->arena, struct stream);
 
-        *stream = (struct stream){ .api = api, .left = str_of(line.body), .ends = line.ends };
+        *stream = (struct stream){ api, str_of(line.body), line.ends };
         http_answer_stream(exchange, "application/json", give, give_end, stream);
         return;
     }
@@ -286,14 +267,6 @@ void scripted_api_say_watch(struct scripted_api *api, const char *bytes, bool en
 {
     add_line(api, (struct line){ .method = "WATCH", .piece = "", .body = bytes, .status = 200,
                                  .ends = ends });
-}
-
-void scripted_api_put(struct scripted_api *api, struct str bytes)
-{
-    pthread_mutex_lock(&api->lock);
-    if (api->put_count < PUT_MAX)
-        api->put[api->put_count++] = bytes;
-    pthread_mutex_unlock(&api->lock);
 }
 
 uint32_t scripted_api_count(struct scripted_api *api, const char *method, const char *piece)

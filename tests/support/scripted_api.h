@@ -28,8 +28,6 @@ void scripted_api_say_header(struct scripted_api *api, const char *method, const
 void scripted_api_hang(struct scripted_api *api, const char *method, const char *piece);
 /* The next watch gets these bytes and then, with `ends`, its end; else it stays silent. */
 void scripted_api_say_watch(struct scripted_api *api, const char *bytes, bool ends);
-/* Every watch gives these bytes, too, now or when it opens; borrowed. */
-void scripted_api_put(struct scripted_api *api, struct str bytes);
 
 /* It listens no more, and again where it was. */
 void scripted_api_leave(struct scripted_api *api);

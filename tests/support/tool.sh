@@ -7,9 +7,8 @@ tool() {
   local program=$1 libraries
   shift
   PATH=$unpacked/usr/bin:$unpacked/usr/sbin:$PATH
-  ! command -v "$program" >/dev/null || return 0
   mkdir -p "$unpacked"
-  (cd "$unpacked" && apt-get -qq -o Acquire::Retries=2 -o APT::Sandbox::User=root download "$@" &&
+  command -v "$program" >/dev/null || (cd "$unpacked" && apt-get -qq -o Acquire::Retries=2 -o APT::Sandbox::User=root download "$@" &&
     for package in *.deb; do dpkg-deb --extract "$package" . || exit; done) >"$state/$program.log" 2>&1 || {
     echo "$(basename "$0"): skipped: $program: the Debian package $1 cannot be had: $(tail -n 1 "$state/$program.log")"
     return 1

@@ -358,11 +358,18 @@ static bool is_same_condition(const struct kube_condition *a, const struct kube_
     return a && b && a->status == b->status && str_eq(a->reason, b->reason);
 }
 
+/* So does a mark without a digest: it takes a release over, and must be found again to be removed
+ * when its cluster is no target any more. */
+static bool stands_first(const struct action *action)
+{
+    return action_changes(action->kind) || (action->kind == ACTION_MARK && !action->digest.len);
+}
+
 bool stack_status_is_news(const struct stack_status *stored, const struct stack_status *status,
                           const struct actions *actions)
 {
     for (uint32_t i = 0; i < actions->count; i++)
-        if (action_changes(actions->items[i].kind))
+        if (stands_first(&actions->items[i]))
             return true;
     return stored->phase != status->phase ||
            !is_same_condition(kube_condition_find(&stored->conditions, STR("Ready")),

@@ -56,13 +56,13 @@ static void on_done(void *context, const struct child_results *results)
     f->done = true;
 }
 
-/* An API server that has ConfigMaps as `list` says and no Monitors; read whole. */
-static void set_up(struct fixture *f, const char *list, uint32_t requests_max)
+/* An API server that has ConfigMaps as `list` says and no Monitors; read whole. `watch`: the status of its watches, silent. */
+static void set_up_watched(struct fixture *f, const char *list, uint32_t requests_max, int watch)
 {
     *f = (struct fixture){ .arena = arena_create(0), .loop = loop_create(), .api = scripted_api_create() };
     scripted_api_say(f->api, "GET", "/configmaps?", 200, list);
     scripted_api_say(f->api, "GET", "/monitors?", 404, "404 page not found");
-    scripted_api_say_watch(f->api, "", false);
+    scripted_api_say(f->api, "WATCH", "", watch, "");
     f->client = scripted_api_client(f->api, (struct kube_client_options){ .loop = f->loop });
     f->children = children_create(&(struct children_options){ .client = f->client,
                                                               .owner = owner.resource,
@@ -75,6 +75,11 @@ static void set_up(struct fixture *f, const char *list, uint32_t requests_max)
                                                               .synced = on_synced,
                                                               .context = f });
     loopback_run_until(f->loop, &f->synced);
+}
+
+static void set_up(struct fixture *f, const char *list, uint32_t requests_max)
+{
+    set_up_watched(f, list, requests_max, 200);
 }
 
 static void tear_down(struct fixture *f)
@@ -259,7 +264,7 @@ static void only_our_own_are_pruned(void **state)
 /* The watch shows the child long after the answer to its apply, and nobody wants it any more. `uid`: whose it is by then. */
 static void arrives_late(struct fixture *f, const char *version, const char *uid)
 {
-    set_up(f, LIST(""), 0);
+    set_up_watched(f, LIST(""), 0, 500);
     scripted_api_say(f->api, "GET", "/configmaps/c", 404, STATUS("NotFound", "404"));
     scripted_api_say(f->api, "PATCH", "/configmaps/c", 201, "{" META("c", "11", "u-1") ",\"data\":{}}");
     scripted_api_say(f->api, "DELETE", "/configmaps/c", 200, "{}");
@@ -267,9 +272,9 @@ static void arrives_late(struct fixture *f, const char *version, const char *uid
     loopback_run_until(f->loop, &f->done);
     apply(f, "", &kinds[0]);
     rows_expect("nothing to do yet", f->done && f->results.count == 0, "it is not seen");
-    scripted_api_put(f->api, str_fmt(f->arena, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\","
+    scripted_api_say(f->api, "WATCH", "", 200, str_fmt(f->arena, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\","
                            "\"uid\":\"id-c\",\"resourceVersion\":\"%s\",\"ownerReferences\":[{\"apiVersion\":\"x.io/v1\","
-                           "\"kind\":\"Widget\",\"uid\":\"%s\",\"name\":\"a\",\"controller\":true}]},\"data\":{}}}\n", version, uid));
+                           "\"kind\":\"Widget\",\"uid\":\"%s\",\"name\":\"a\",\"controller\":true}]},\"data\":{}}}\n", version, uid).at);
     loopback_run_until(f->loop, &f->changed);
     apply(f, "", &kinds[0]);
 }

@@ -769,17 +769,19 @@ static void tells_what_is_news(void **state)
         enum condition_status ready;
         const char *reason, *message;
         enum action_kind action; /* ACTION_KIND_COUNT: none */
+        const char *digest;      /* of the action */
         bool news;
     } rows[] = {
-        { "the same", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_KIND_COUNT, false },
-        { "another message", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "2 of 9", ACTION_KIND_COUNT, false },
-        { "something is read", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "2 of 9", ACTION_READ_HEALTH, false },
-        { "something is marked", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "2 of 9", ACTION_MARK, false },
-        { "a release is upgraded", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_UPGRADE, true },
-        { "a lock is removed", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_REMOVE_LOCK, true },
-        { "another phase", PHASE_FAILED, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_KIND_COUNT, true },
-        { "ready", PHASE_DEPLOYING, CONDITION_TRUE, "Deploying", "1 of 9", ACTION_KIND_COUNT, true },
-        { "another reason", PHASE_DEPLOYING, CONDITION_FALSE, "NotReady", "1 of 9", ACTION_KIND_COUNT, true },
+        { "the same", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_KIND_COUNT, "", false },
+        { "another message", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "2 of 9", ACTION_KIND_COUNT, "", false },
+        { "something is read", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "2 of 9", ACTION_READ_HEALTH, "", false },
+        { "something is marked", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "2 of 9", ACTION_MARK, "d", false },
+        { "a release is taken over", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_MARK, "", true },
+        { "a release is upgraded", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_UPGRADE, "", true },
+        { "a lock is removed", PHASE_DEPLOYING, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_REMOVE_LOCK, "", true },
+        { "another phase", PHASE_FAILED, CONDITION_FALSE, "Deploying", "1 of 9", ACTION_KIND_COUNT, "", true },
+        { "ready", PHASE_DEPLOYING, CONDITION_TRUE, "Deploying", "1 of 9", ACTION_KIND_COUNT, "", true },
+        { "another reason", PHASE_DEPLOYING, CONDITION_FALSE, "NotReady", "1 of 9", ACTION_KIND_COUNT, "", true },
     };
 
     (void)state;
@@ -799,7 +801,7 @@ static void tells_what_is_news(void **state)
             .type = STR("Ready"), .status = rows[i].ready, .reason = str_of(rows[i].reason),
             .message = str_of(rows[i].message) });
         if (rows[i].action != ACTION_KIND_COUNT)
-            actions_push(&actions, (struct action){ .kind = rows[i].action });
+            actions_push(&actions, (struct action){ .kind = rows[i].action, .digest = str_of(rows[i].digest) });
         rows_expect_int(rows[i].row, stack_status_is_news(&stored, &status, &actions), rows[i].news);
     }
 }
