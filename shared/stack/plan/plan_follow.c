@@ -84,6 +84,13 @@ static bool is_later(const struct slot *s)
     return s->app->revision > s->now.revision || s->app->stamped_revision == s->now.revision + 1;
 }
 
+/* By its own operation; one that was seen before does not count. */
+static bool has_failed(const struct slot *s)
+{
+    return s->operation && !plan_is_accounted(s, s->operation) &&
+           s->operation->state == OPERATION_FAILED;
+}
+
 /* Whether the App shows that what was asked for was done. */
 static bool is_done(const struct planner *p, const struct slot *s, enum asked asked)
 {
@@ -100,10 +107,10 @@ static bool is_done(const struct planner *p, const struct slot *s, enum asked as
     case ASKED_UPGRADE:
         if (!app || !is_later(s) || !plan_is_ours(p, app))
             return false;
-        /* Or it was overtaken. */
+        /* Or it was overtaken, and is not known to have failed. */
         return (app->phase == RELEASE_DEPLOYED && str_eq(app->digest, s->now.digest)) ||
                (!plan_has_stamp(app) && str_eq(app->marked_digest, s->now.digest) &&
-                app->revision >= s->now.revision + 2);
+                app->revision >= s->now.revision + 2 && !has_failed(s));
     case ASKED_NOTHING:
     case ASKED_REPO:
         break;

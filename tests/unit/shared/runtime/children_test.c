@@ -272,9 +272,10 @@ static void arrives_late(struct fixture *f, const char *version, const char *uid
     loopback_run_until(f->loop, &f->done);
     apply(f, "", &kinds[0]);
     rows_expect("nothing to do yet", f->done && f->results.count == 0, "it is not seen");
-    scripted_api_say(f->api, "WATCH", "", 200, str_fmt(f->arena, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\","
-                           "\"uid\":\"id-c\",\"resourceVersion\":\"%s\",\"ownerReferences\":[{\"apiVersion\":\"x.io/v1\","
-                           "\"kind\":\"Widget\",\"uid\":\"%s\",\"name\":\"a\",\"controller\":true}]},\"data\":{}}}\n", version, uid).at);
+    scripted_api_say(f->api, "WATCH", "", 200, str_fmt(f->arena, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{"
+                     "\"name\":\"c\",\"namespace\":\"n\",\"uid\":\"id-c\",\"resourceVersion\":\"%s\",\"ownerReferences\":[{"
+                     "\"apiVersion\":\"x.io/v1\",\"kind\":\"Widget\",\"uid\":\"%s\",\"name\":\"a\",\"controller\":true}]},"
+                     "\"data\":{}}}\n", version, uid).at);
     loopback_run_until(f->loop, &f->changed);
     apply(f, "", &kinds[0]);
 }

@@ -391,6 +391,12 @@ static void minds_drift(void **state)
         { "and is as wanted then", "db", "\"drift\":\"Correct\"", NULL, NULL,
           BY_HAND "plan; op db@a ours running; plan; app db@a deployed 3; plan", "",
           "db@a=Deployed/Deployed", "Deployed", NULL },
+        { "a correction that failed is no success because somebody changed more since", "db", "\"drift\":\"Correct\"",
+          NULL, NULL, BY_HAND "plan; op db@a ours running; plan; app db@a deployed 4 foreign; op db@a ours failed; "
+          "log db@a ours no; plan; plan", "", "db@a=Failed/UpgradeFailed", "Deploying", NULL },
+        { "and is tried again later", "db", "\"drift\":\"Correct\"",
+          NULL, NULL, BY_HAND "plan; op db@a ours running; plan; app db@a deployed 4 foreign; op db@a ours failed; "
+          "log db@a ours no; plan; +10m; plan", "upgrade:db@a", "db@a=Deploying/Upgrading", "Deploying", NULL },
         { "it is left where drift is not looked at", "db", "\"drift\":\"Ignore\"", NULL, NULL,
           BY_HAND "plan; plan", "", "db@a=Deployed/Deployed", "Deployed", NULL },
         { "what somebody changed while the Stack waited is drift, too", "db", NULL, NULL, NULL,
