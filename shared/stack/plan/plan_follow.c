@@ -84,11 +84,15 @@ static bool is_later(const struct slot *s)
     return s->app->revision > s->now.revision || s->app->stamped_revision == s->now.revision + 1;
 }
 
-/* By its own operation; one that was seen before does not count. */
+/* Whether there is an operation that was not accounted for yet. */
+static bool has_news(const struct slot *s)
+{
+    return s->operation && !plan_is_accounted(s, s->operation);
+}
+
 static bool has_failed(const struct slot *s)
 {
-    return s->operation && !plan_is_accounted(s, s->operation) &&
-           s->operation->state == OPERATION_FAILED;
+    return has_news(s) && s->operation->state == OPERATION_FAILED;
 }
 
 /* Whether the App shows that what was asked for was done. */
@@ -100,8 +104,7 @@ static bool is_done(const struct planner *p, const struct slot *s, enum asked as
     case ASKED_UNINSTALL:
         /* That nothing is there is believed when its operation was seen, or after a while. */
         return (!app || app->revision != s->now.revision) &&
-               ((s->operation && !plan_is_accounted(s, s->operation)) ||
-                p->observed->now_ms >= plan_shows_by(p, s, s->now.requested_ms));
+               (has_news(s) || p->observed->now_ms >= plan_shows_by(p, s, s->now.requested_ms));
     case ASKED_LOCK:
         return !app || app->phase != RELEASE_PENDING || app->revision != s->now.revision;
     case ASKED_UPGRADE:
@@ -249,14 +252,14 @@ static void follow_silence(struct planner *p, struct slot *s, enum asked asked)
 
 static void follow_request(struct planner *p, struct slot *s, enum asked asked)
 {
-    bool news = s->operation && !plan_is_accounted(s, s->operation);
+    bool news = has_news(s);
 
     if (is_done(p, s, asked)) {
         forget_request(p, s, news);
         s->now.revision = plan_revision(s);
         if (asked == ASKED_UPGRADE)
             s->now.attempts = 0;
-    } else if (news && s->operation->state == OPERATION_FAILED) {
+    } else if (has_failed(s)) {
         if (s->chart == NONE && asked == ASKED_UPGRADE)
             forget_request(p, s, true);
         else
@@ -280,12 +283,12 @@ static bool is_unaccounted(const struct planner *p, const struct slot *s)
 
 static void follow_unasked(struct planner *p, struct slot *s)
 {
-    bool news = s->operation && !plan_is_accounted(s, s->operation);
+    bool news = has_news(s);
 
     if (is_unaccounted(p, s)) {
         s->now.digest = s->desired->digest;
         s->now.attempts = 0;
-        if (news && s->operation->state == OPERATION_FAILED)
+        if (has_failed(s))
             follow_failed(p, s, ASKED_NOTHING);
         else
             plan_fail(p, s, plan_attempted(s), s->app->description);
@@ -312,7 +315,7 @@ static bool is_enough(const struct planner *p, const struct slot *s, enum asked 
  * to have ended, or cannot take effect any more. */
 static bool follow_conflict(struct planner *p, struct slot *s, enum asked asked)
 {
-    bool news = s->operation && !plan_is_accounted(s, s->operation);
+    bool news = has_news(s);
     int64_t lost_at = plan_shows_by(p, s, s->now.requested_ms);
 
     if (asked != ASKED_UPGRADE || s->chart == NONE || !plan_is_of_another_stack(p, s))
