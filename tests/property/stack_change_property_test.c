@@ -5,6 +5,7 @@
  * HERD_CASES=N runs so many in all, and each pair once at least. */
 #include "support/rows.h"
 
+#include "stack/model/limits.h"
 #include "stack/model/share.h"
 #include "support/fleet.h"
 
@@ -27,10 +28,10 @@ struct life {
     int64_t complete_ms[FLEET_WAVES + 1];
     int64_t left_ms[FLEET_CLUSTERS]; /* when a plan first saw that it left by itself; 0 = it did not */
     int64_t skipped_ms;              /* the same of what an override skips by labels */
-    struct str approved;             /* the change that all waves are approved for */
+    struct str approved[FLEET_WAVES]; /* the change that each wave is approved for */
     struct map *confirmed;           /* "cluster/namespace/name" of what was to go then */
-    struct str change;
-    struct str paused_change; /* of when `complete_ms` was noted last */
+    struct str changes[FLEET_WAVES + 1]; /* of each wave, at the last plan */
+    struct str paused_changes[FLEET_WAVES + 1]; /* of when `complete_ms` was noted last */
     uint32_t notes;
 };
 
@@ -101,6 +102,28 @@ static bool is_busy(const struct life *l, uint32_t k)
     return false;
 }
 
+/* It waits for something that may last, so it keeps no other cluster waiting. */
+static bool only_waits(const struct life *l, uint32_t k)
+{
+    const struct release_states *all = &l->f.scene.plan.releases;
+
+    const struct observed_releases *apps = &l->f.clusters[k].releases;
+
+    if (l->f.clusters[k].block)
+        return true;
+    for (uint32_t i = 0; i < apps->count; i++)
+        if (apps->items[i].health.message.len)
+            return true;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (str_eq(all->items[i].cluster_id, id_of(l, k)) &&
+            (all->items[i].attempts >= LIMIT_ATTEMPTS_STALLED ||
+             str_eq(all->items[i].reason, REASON(REMOVAL_DELAYED)) ||
+             str_eq(all->items[i].reason, REASON(WAITING_FOR_CONFIRMATION)) ||
+             str_eq(all->items[i].reason, REASON(DRIFT_PERSISTS))))
+            return true;
+    return false;
+}
+
 static bool is_out_of_sight(const struct life *l, uint32_t k)
 {
     uint32_t at = view_of(l, k);
@@ -127,6 +150,14 @@ static uint32_t wave_of(const struct life *l, uint32_t k)
     uint32_t wave = l->f.spec.wave_of[k];
 
     return wave < l->f.spec.waves ? wave : l->f.spec.waves;
+}
+
+/* The name of what the wave's clusters are to run. */
+static struct str change_of(const struct life *l, uint32_t wave)
+{
+    return scene_change_of(&l->f.scene.status, wave < l->f.spec.waves
+                                                   ? str_fmt(l->f.scene.arena, "w%u", wave)
+                                                   : STR("*"));
 }
 
 /* The laws of who may begin */
@@ -169,7 +200,7 @@ static void check_waves(const struct life *l, uint32_t k)
                l->complete_ms[w] / 1000 * 1000 + l->f.spec.pause_ms, "and paused");
     }
     expect(l, k, wave >= l->f.spec.waves || !l->f.spec.manual[wave] ||
-           str_eq(l->approved, l->f.scene.plan.change), "its wave is approved");
+           str_eq(l->approved[wave], change_of(l, wave)), "its wave is approved");
 }
 
 static void check_bounds(const struct life *l, uint32_t begins)
@@ -184,8 +215,9 @@ static void check_bounds(const struct life *l, uint32_t begins)
         if (k == begins)
             continue;
         failed += is_failed(l, k, false);
-        at_work += (l->begun[k] || is_busy(l, k)) && !is_done(l, k) && !is_failed(l, k, true) &&
-                   !skipped;
+        at_work += !skipped && (is_busy(l, k) ||
+                                (l->begun[k] && !is_done(l, k) && !is_failed(l, k, true) &&
+                                 !only_waits(l, k)));
     }
     expect(l, begins, !l->f.spec.concurrent || at_work < l->f.spec.concurrent,
            "no more than maxConcurrentClusters are at work");
@@ -207,7 +239,7 @@ static bool begins_anew(const struct life *l, uint32_t wave)
     for (uint32_t k = 0; k < FLEET_CLUSTERS; k++)
         if (wave_of(l, k) == wave && is_failed(l, k, false))
             return true;
-    return !str_eq(l->paused_change, l->f.scene.plan.change);
+    return !str_eq(l->paused_changes[wave], change_of(l, wave));
 }
 
 static void note_waves(struct life *l)
@@ -221,8 +253,8 @@ static void note_waves(struct life *l)
             l->complete_ms[w] = 0;
         else if (complete && !l->complete_ms[w])
             l->complete_ms[w] = l->f.scene.observed.now_ms;
+        l->paused_changes[w] = change_of(l, w);
     }
-    l->paused_change = l->f.scene.plan.change;
 }
 
 /* The laws of removals */
@@ -411,6 +443,9 @@ static void check_action(struct life *l, const struct action *a)
     if (a->kind != ACTION_UPGRADE && a->kind != ACTION_UNINSTALL)
         return;
     expect(l, k, !l->f.spec.paused, "a paused Stack asks for nothing");
+    expect(l, k, l->f.clusters[k].block != BLOCK_DENIED, "a lost right changes nothing");
+    expect(l, k, a->kind == ACTION_UNINSTALL || !l->f.clusters[k].block,
+           "nothing is installed or upgraded where it may not be");
     if (a->kind == ACTION_UNINSTALL)
         check_removal(l, k, a);
     check_bad(l, k, a);
@@ -425,11 +460,11 @@ static void check_plan(struct life *l)
 {
     const struct actions *all = &l->f.scene.plan.actions;
 
-    if (!str_eq(l->change, l->f.scene.plan.change)) {
-        memset(l->begun, 0, sizeof(l->begun));
-        memset(l->asked_bad, 0, sizeof(l->asked_bad));
-        l->change = l->f.scene.plan.change;
-    }
+    for (uint32_t k = 0; k < FLEET_CLUSTERS; k++)
+        if (!str_eq(l->changes[wave_of(l, k)], change_of(l, wave_of(l, k))))
+            l->begun[k] = l->asked_bad[k] = false;
+    for (uint32_t w = 0; w <= FLEET_WAVES; w++)
+        l->changes[w] = change_of(l, w);
     for (uint32_t k = 0; k < FLEET_CLUSTERS; k++) {
         l->away = l->away || !l->f.clusters[k].connected;
         if (is_done(l, k))
@@ -472,9 +507,10 @@ static void approve(struct life *l)
 {
     struct strbuf all = strbuf_new(l->f.scene.arena, 64);
 
-    for (uint32_t w = 0; w < l->f.spec.waves; w++)
-        strbuf_fmt(&all, "%sw%u@%.*s", w ? "," : "", w, STR_ARG(l->f.scene.before.change));
-    l->approved = l->f.scene.before.change;
+    for (uint32_t w = 0; w < l->f.spec.waves; w++) {
+        l->approved[w] = change_of(l, w);
+        strbuf_fmt(&all, "%sw%u@%.*s", w ? "," : "", w, STR_ARG(l->approved[w]));
+    }
     fleet_annotate(&l->f, "approve", strbuf_str(&all));
 }
 

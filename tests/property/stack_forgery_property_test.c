@@ -192,9 +192,18 @@ static void forge_waves(struct life *l, struct stack_status *status)
 {
     if (fleet_chance(&l->f, 30))
         status->change = forged_word(l);
-    for (uint32_t i = 0; i < status->waves.count; i++)
+    for (uint32_t i = 0; i < status->waves.count; i++) {
         if (fleet_chance(&l->f, 30))
             status->waves.items[i].completed_ms = forged_time(l);
+        if (fleet_chance(&l->f, 20))
+            status->waves.items[i].change = forged_word(l);
+    }
+    if (fleet_chance(&l->f, 20))
+        status->targets_hash = forged_word(l);
+    if (fleet_chance(&l->f, 20))
+        status->charts_hash = forged_word(l);
+    if (fleet_chance(&l->f, 20))
+        status->waiting_since_ms = forged_time(l);
 }
 
 static void forge(struct life *l)
@@ -264,10 +273,11 @@ static bool is_reached(const struct life *l)
 static void help(struct life *l)
 {
     struct str note = str_fmt(l->f.scene.arena, "%u", ++l->notes);
-    struct str change = l->f.scene.before.change;
+    const struct stack_status *status = &l->f.scene.status;
 
-    fleet_annotate(&l->f, "approve", str_fmt(l->f.scene.arena, "w0@%.*s,w1@%.*s", STR_ARG(change),
-                                             STR_ARG(change)));
+    fleet_annotate(&l->f, "approve", str_fmt(l->f.scene.arena, "w0@%.*s,w1@%.*s",
+                                             STR_ARG(scene_change_of(status, STR("w0"))),
+                                             STR_ARG(scene_change_of(status, STR("w1")))));
     fleet_annotate(&l->f, "confirm-removal", l->f.scene.before.removal.token);
     if (l->notes % 20 == 0) {
         fleet_annotate(&l->f, "resume", note);

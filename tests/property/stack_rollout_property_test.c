@@ -6,6 +6,7 @@
 #include "support/rows.h"
 
 #include "base/rng.h"
+#include "stack/model/limits.h"
 #include "support/observed_builder.h"
 
 #include <stdio.h>
@@ -215,6 +216,15 @@ static bool is_busy(const struct fleet *f, uint32_t k)
     return false;
 }
 
+/* It fails again and again, so it keeps no other cluster waiting between two tries. */
+static bool is_stalled(const struct fleet *f, uint32_t k)
+{
+    for (uint32_t i = 0; i < f->charts; i++)
+        if (entry_of(f, k, i)->attempts >= LIMIT_ATTEMPTS_STALLED)
+            return true;
+    return false;
+}
+
 /* The laws */
 
 static void check_concurrency(const struct fleet *f)
@@ -222,7 +232,8 @@ static void check_concurrency(const struct fleet *f)
     int64_t at_work = 0;
 
     for (uint32_t k = 0; k < CLUSTERS; k++)
-        at_work += (f->started[k] || is_busy(f, k)) && !is_done(f, k) && !is_failed(f, k, true);
+        at_work += is_busy(f, k) || (f->started[k] && !is_done(f, k) && !is_failed(f, k, true) &&
+                                     !is_stalled(f, k));
     rows_expect(f->row, f->concurrent == 0 || at_work <= f->concurrent,
                 "at most maxConcurrentClusters are at work");
 }

@@ -125,6 +125,7 @@ static void revise(struct world *w, struct sim_app *app, bool by_hand, const cha
     app->revision = first ? 1 : app->revision + 1;
     app->exists = true;
     app->phase = RELEASE_PENDING;
+    app->began_ms = w->now_ms;
     app->foreign = by_hand && (first || app->foreign);
     app->by_hand = by_hand;
     (void)snprintf(app->digest, sizeof(app->digest), "%s", digest);

@@ -114,6 +114,7 @@ static void gather_apps(const struct sim_controller *c, const struct world *w, u
             .phase = app->phase,
             .uid = str_fmt(to->releases.arena, "%u", app->uid),
             .revision = app->revision,
+            .began_ms = app->began_ms,
             .chart_version = STR("1.2.3"),
         };
         struct strbuf needs = strbuf_new(to->releases.arena, 32);

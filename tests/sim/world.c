@@ -225,7 +225,8 @@ static bool is_as_wanted(const struct world *w, const struct sim_app *app, struc
 
     if (!app->exists)
         return false;
-    return drifted ? app->phase == RELEASE_DEPLOYED || app->phase == RELEASE_PENDING
+    return drifted ? app->phase == RELEASE_DEPLOYED || app->phase == RELEASE_PENDING ||
+                         app->phase == RELEASE_FAILED
                    : app->phase == RELEASE_DEPLOYED && str_eq(str_of(app->digest), digest);
 }
 

@@ -37,6 +37,7 @@ struct sim_app {
     uint32_t marked_revision, corrections; /* as which revision, corrected how often, */
     int64_t marked_ms;   /* and when */
     int64_t touched_ms;  /* by a stranger; outlives the release */
+    int64_t began_ms;    /* when its newest revision was begun */
     /* The revision before, for when the newest one is taken away. */
     uint32_t old_revision;
     enum release_phase old_phase;

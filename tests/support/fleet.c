@@ -217,6 +217,9 @@ static void find_wanted(struct fleet *f)
 void fleet_make(struct fleet *f, struct arena *arena, uint64_t seed)
 {
     f->rng = rng_from_seed(seed);
+    f->more = rng_from_seed(~seed);
+    f->blocks = rng_below(&f->more, 100) < 50;
+    f->sickens = rng_below(&f->more, 100) < 50;
     f->scene.arena = arena;
     f->works = fleet_works_new(arena, 8);
     f->spec.skip_chart = FLEET_NONE;
@@ -527,6 +530,32 @@ static void meddle(struct fleet *f, uint32_t k)
     app->stamped_revision = 0;
 }
 
+/* Whether somebody may deploy to the cluster. */
+static void move_block(struct fleet *f, struct fleet_cluster *c)
+{
+    bool ends = rng_below(&f->more, 100) < 25;
+    bool begins = rng_below(&f->more, 100) < 10;
+    enum fleet_block next = (enum fleet_block)(1 + rng_below(&f->more, BLOCK_OTHER_STACK));
+
+    if (!f->storms || !f->blocks || (c->block && ends))
+        c->block = BLOCK_NONE;
+    else if (!c->block && begins)
+        c->block = next;
+}
+
+/* How the workloads of a release are. */
+static void move_health(struct fleet *f, struct fleet_cluster *c)
+{
+    uint64_t at = rng_below(&f->more, FLEET_CHARTS);
+    uint64_t draw = rng_below(&f->more, 100);
+
+    for (uint32_t i = 0; (!f->storms || !f->sickens || draw < 20) && i < c->releases.count; i++)
+        c->releases.items[i].health = (struct observed_health){ .failed = false };
+    if (f->storms && f->sickens && draw >= 92 && at < c->releases.count)
+        c->releases.items[at].health = (struct observed_health){
+            .message = STR("Deployment web: 0 of 1"), .failed = draw >= 96, .pods_read = true };
+}
+
 void fleet_move(struct fleet *f)
 {
     f->scene.observed.now_ms += 1000 + (int64_t)rng_below(&f->rng, f->storms ? 9000 : 17000);
@@ -542,10 +571,28 @@ void fleet_move(struct fleet *f)
             c->connected = false;
         if (f->storms && fleet_chance(f, 2))
             meddle(f, k);
+        move_block(f, c);
+        move_health(f, c);
     }
 }
 
 /* The plan's view */
+
+static void show_block(struct fleet *f, const struct fleet_cluster *c, struct observed_cluster *to)
+{
+    if (c->block == BLOCK_DENIED) {
+        to->access_reason = REASON(ACCESS_DENIED);
+        to->access_message = STR("ann may not deploy there");
+    } else if (c->block == BLOCK_ACCESS_EXPIRED) {
+        to->unasked_message = STR("the API server is asked whether ann may deploy there");
+    } else if (c->block == BLOCK_OTHER_STACK) {
+        struct observed_stack *base = &f->scene.observed.stacks.items[0];
+
+        str_list_push(&base->targets, to->id);
+        str_list_push(&base->pending, to->id);
+        base->ready = false;
+    }
+}
 
 static void show_cluster(struct fleet *f, uint32_t k)
 {
@@ -571,6 +618,7 @@ static void show_cluster(struct fleet *f, uint32_t k)
                 .repo = STR(REPO), .chart = fleet_chart_name(f, i), .version = version_of(f, i),
                 .state = VERSION_FOUND, .resolved = version_of(f, i) });
     }
+    show_block(f, c, &shown);
     f->seen[f->scene.observed.clusters.count] = k;
     observed_clusters_push(&f->scene.observed.clusters, shown);
 }
@@ -596,6 +644,12 @@ static bool is_looked_at(const struct fleet *f, uint32_t k)
 void fleet_plan(struct fleet *f)
 {
     f->scene.observed.clusters = observed_clusters_new(f->scene.arena, FLEET_CLUSTERS);
+    f->scene.observed.stacks = observed_stacks_new(f->scene.arena, 1);
+    observed_stacks_push(&f->scene.observed.stacks, (struct observed_stack){
+        .name = STR("base"), .exists = true, .current = true, .ready = true,
+        .targets = str_list_new(f->scene.arena, 1), .pending = str_list_new(f->scene.arena, 1),
+        .depends_on = str_list_new(f->scene.arena, 0) });
+    str_list_push(&f->scene.observed.stacks.items[0].targets, STR("elsewhere"));
     for (uint32_t k = 0; k < FLEET_CLUSTERS; k++)
         if (is_looked_at(f, k))
             show_cluster(f, k);

@@ -64,8 +64,12 @@ struct fleet_wanted {
     struct str digest;
 };
 
+/* Why nothing may be installed or upgraded on a cluster. */
+enum fleet_block { BLOCK_NONE, BLOCK_DENIED, BLOCK_ACCESS_EXPIRED, BLOCK_OTHER_STACK };
+
 struct fleet_cluster {
     bool connected, targeted;
+    enum fleet_block block;
     bool robbed; /* somebody took a release away */
     bool local;
     struct observed_releases releases;
@@ -92,6 +96,10 @@ struct fleet {
     uint32_t seen[FLEET_CLUSTERS]; /* index in observed.clusters -> cluster */
     struct fleet_works works;
     bool storms; /* operations fail, requests are lost, clusters go out of sight */
+    /* What else happens in storms, by draws of its own: access is lost or not known for a moment,
+     * another Stack that this one depends on is changed, workloads fail. */
+    struct rng more;
+    bool blocks, sickens;
     bool flaked[FLEET_CLUSTERS]; /* failed once already */
     uint32_t operations, apps;
 };

@@ -624,6 +624,14 @@ static void play_scanner(struct scene *s, struct str rest)
         cluster->scan_reason.len ? STR("the scanner cannot tell; repair it") : STR("");
 }
 
+struct str scene_change_of(const struct stack_status *status, struct str wave)
+{
+    for (uint32_t i = 0; i < status->waves.count; i++)
+        if (str_eq(status->waves.items[i].name, wave))
+            return status->waves.items[i].change;
+    return status->change;
+}
+
 static void play_one(struct scene *s, struct str line)
 {
     struct str rest = str_trim(line);
@@ -746,7 +754,8 @@ static void play_one(struct scene *s, struct str line)
         break;
     case 26:
         annotate(s, STR("approve"),
-                 str_fmt(s->arena, "%.*s@%.*s", STR_ARG(rest), STR_ARG(s->before.change)));
+                 str_fmt(s->arena, "%.*s@%.*s", STR_ARG(rest),
+                         STR_ARG(scene_change_of(&s->before, rest))));
         break;
     case 27:
         scene_cluster(s, word(&rest))->local = true;

@@ -73,6 +73,8 @@ struct str scene_actions(const struct scene *scene);
 struct str scene_states(const struct scene *scene);
 /* The entry of "x@a" in the status; the test fails if there is none. */
 const struct release_state *scene_state(const struct scene *scene, const char *who);
+/* What the clusters of a wave are to run by the status; without waves, all of them. */
+struct str scene_change_of(const struct stack_status *status, struct str wave);
 /* "True/Reason" of a condition, "" if it is not there. */
 struct str scene_condition(const struct scene *scene, const char *type);
 

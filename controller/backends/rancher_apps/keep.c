@@ -30,7 +30,9 @@ enum { DESCRIPTION_BYTES_MAX = 400 };
     ROW(int, marked_revision)                                                                      \
     ROW(int, marked_ms)                                                                            \
     ROW(str, workloads)
-#define APP_TROUBLE(ROW) ROW(str, description)
+#define APP_TROUBLE(ROW)                                                                           \
+    ROW(str, description)                                                                          \
+    ROW(int, began_ms)
 #define OPERATION(ROW)                                                                             \
     ROW(str, release_name)                                                                         \
     ROW(str, stack_uid)                                                                            \

@@ -222,6 +222,8 @@ void wire_app_read(struct json app, struct observed_release *ret_release)
     };
     (void)time_parse_rfc3339(json_str(json_get(marks, STR(MARK_TIME))), &ret_release->marked_ms,
                              &ignored);
+    (void)time_parse_rfc3339(json_str(json_get(info, STR("lastDeployed"))), &ret_release->began_ms,
+                             &ignored);
 }
 
 /* The entry of `conditions` with that type; absent if there is none. */

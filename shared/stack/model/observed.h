@@ -100,6 +100,8 @@ struct observed_release {
     struct str chart_version;
     struct str repo_name;   /* the ClusterRepo that it came from; "" = not said */
     struct str description; /* Helm's words, shown */
+    int64_t
+        began_ms; /* wall, by that cluster's clock: when the revision was begun; 0 = not known */
     /* The stamp, which tells of the newest revision; "" and 0 = there is none (release.h). */
     struct str stack;
     struct str stack_uid;

@@ -98,6 +98,7 @@ bool release_is_remembered(const struct release_state *release);
 /* A wave of the rollout; last, with the name "*", the targets that no wave has. */
 struct wave_state {
     struct str name;
+    struct str change; /* what its clusters are to run, as 8 hex digits; approvals name it */
     uint32_t clusters;
     uint32_t deployed;    /* of them all is as wanted, */
     uint32_t failed;      /* something failed with what is wanted now, */
@@ -155,7 +156,12 @@ struct stack_status {
     struct str_list started_clusters;
     struct str_list failed_clusters;
     struct str_list lost_clusters;
-    struct str change;        /* what is being rolled out, as 8 hex digits */
+    struct str change; /* what is being rolled out, as 8 hex digits */
+    /* Hashes of those parts of the spec that the status is about; "" = not known. */
+    /* Wall: since when some cluster keeps a place by waiting only; 0 = none does. */
+    int64_t waiting_since_ms;
+    struct str targets_hash;  /* spec.targets: clusters that leave by another one were meant to */
+    struct str charts_hash;   /* what failures belong to: charts, overrides, retry, onFailure */
     int64_t started_ms;       /* wall: since when; 0 = it is done, or not traced */
     struct wave_states waves; /* empty if the rollout has none */
     struct removal_state removal;

@@ -50,6 +50,9 @@ static void keep(struct plan *plan, const struct observed *observed)
     plan->failed_clusters = before->failed_clusters;
     plan->lost_clusters = before->lost_clusters;
     plan->change = before->change;
+    plan->waiting_since_ms = before->waiting_since_ms;
+    plan->targets_hash = before->targets_hash;
+    plan->charts_hash = before->charts_hash;
     plan->waves = before->waves;
     plan->removal = before->removal;
     plan->handled_resume = before->handled_resume;
@@ -137,6 +140,16 @@ static void check_access(struct planner *p)
     }
 }
 
+static void decide_cluster(struct planner *p, struct cluster_part *c)
+{
+    /* The wanted ones stand in the order of the graph. */
+    for (uint32_t i = 0; i < c->slots.count; i++)
+        if (p->slots.items[c->slots.items[i]].chart != NONE)
+            plan_release(p, &p->slots.items[c->slots.items[i]]);
+    if (c->observed->state == CLUSTER_READ)
+        plan_teardown(p, c);
+}
+
 static void decide(struct planner *p)
 {
     for (uint32_t i = 0; i < p->slots.count; i++)
@@ -146,16 +159,8 @@ static void decide(struct planner *p)
     plan_guard(p);
     check_access(p);
     plan_heed_stacks(p);
-    plan_stand(p);
     plan_rollout(p);
-    /* The wanted ones of a cluster stand in the order of the graph. */
-    for (uint32_t i = 0; i < p->slots.count; i++)
-        if (p->slots.items[i].chart != NONE)
-            plan_release(p, &p->slots.items[i]);
-    for (uint32_t i = 0; i < p->observed->clusters.count; i++)
-        if (p->clusters[i].observed->state == CLUSTER_READ)
-            plan_teardown(p, &p->clusters[i]);
-    plan_rollout_mark(p);
+    plan_rollout_each(p, decide_cluster);
     for (uint32_t i = 0; i < p->slots.count; i++) {
         plan_mark_owned(p, &p->slots.items[i]);
         remember(p, &p->slots.items[i]);
@@ -354,6 +359,10 @@ static void finish(struct planner *p, struct plan *plan)
     plan->gone = plan_gone(p);
     plan->abandoned = plan_abandoned(p);
     plan->actions = p->actions;
+    plan->change = p->change;
+    plan->waiting_since_ms = p->progress.waiting_since_ms;
+    plan->targets_hash = plan_targets_hash(p->arena, p->stack);
+    plan->charts_hash = plan_charts_hash(p->arena, p->stack);
     tell_clusters(p, plan);
     plan_sum_up(p, plan);
     if (!p->deleting)
@@ -389,53 +398,6 @@ static bool is_asked_anew(struct str value, const struct stack_status *before, b
            !str_eq(value, resume ? before->handled_resume : before->handled_retry);
 }
 
-static void name_references(struct set names, const struct chart_values *values)
-{
-    for (uint32_t i = 0; i < values->config_map_refs.count; i++)
-        set_add(names, values->config_map_refs.items[i].name);
-    for (uint32_t i = 0; i < values->secret_refs.count; i++)
-        set_add(names, values->secret_refs.items[i].name);
-}
-
-/* ConfigMaps and Secrets by the names that the spec has: those of single clusters are not among
- * them, so a cluster that joins does not make another change of the present one. */
-static struct set shared_references(struct arena *arena, const struct stack_spec *spec)
-{
-    struct set names = set_new(arena, 8);
-
-    for (uint32_t i = 0; i < spec->charts.count; i++)
-        name_references(names, &spec->charts.items[i].values);
-    for (uint32_t i = 0; i < spec->overrides.count; i++)
-        for (uint32_t k = 0; k < spec->overrides.items[i].charts.count; k++)
-            name_references(names, &spec->overrides.items[i].charts.items[k].values);
-    return names;
-}
-
-/* What the spec and its values say about charts, in one word. While values are being read it is
- * what it was, of the same spec. */
-static struct str change_of(struct arena *arena, const struct stack *stack,
-                            const struct observed *observed)
-{
-    const struct stack_status *before = observed->before;
-    struct set shared = shared_references(arena, &stack->spec);
-    struct strbuf all = strbuf_new(arena, 1024);
-
-    strbuf_put(&all, json_raw(json_get(stack->spec_json, STR("charts"))));
-    strbuf_put(&all, json_raw(json_get(stack->spec_json, STR("overrides"))));
-    for (uint32_t i = 0; i < observed->references.count; i++) {
-        const struct observed_reference *r = &observed->references.items[i];
-
-        if (!set_has(shared, r->name))
-            continue;
-        if (r->state == REFERENCE_NOT_SYNCED && before && before->change.len &&
-            before->observed_generation == stack->meta.generation)
-            return before->change;
-        strbuf_fmt(&all, "\n%.*s %.*s %d ", STR_ARG(r->name), STR_ARG(r->key), r->state);
-        strbuf_put(&all, r->secret ? r->version : r->text);
-    }
-    return str_slice(digest_sha256_hex(arena, strbuf_str(&all)), 0, 8);
-}
-
 static struct map *index_charts(struct arena *arena, const struct charts *charts)
 {
     struct map *index = map_new(arena, charts->count);
@@ -449,6 +411,12 @@ static struct map *index_charts(struct arena *arena, const struct charts *charts
     return index;
 }
 
+/* What the status does not say is not known to have changed. */
+static bool is_another(struct str before, struct str now)
+{
+    return before.len && !str_eq(before, now);
+}
+
 static struct planner planner_of(struct arena *arena, const struct stack *stack,
                                  const struct observed *observed)
 {
@@ -459,12 +427,13 @@ static struct planner planner_of(struct arena *arena, const struct stack *stack,
         .ref =
             str_fmt(arena, "%.*s/%.*s", STR_ARG(stack->meta.namespace_), STR_ARG(stack->meta.name)),
         .deleting = stack->meta.deletion_timestamp.len > 0,
-        .fresh =
-            observed->before && observed->before->observed_generation != stack->meta.generation,
+        .retargeted = is_another(observed->before ? observed->before->targets_hash : STR(""),
+                                 plan_targets_hash(arena, stack)),
+        .fresh = is_another(observed->before ? observed->before->charts_hash : STR(""),
+                            plan_charts_hash(arena, stack)),
         .resumed = is_asked_anew(short_value(arena, stack, STACK_RESUME), observed->before, true),
         .retried = is_asked_anew(short_value(arena, stack, STACK_RETRY), observed->before, false),
         .chart_index = index_charts(arena, &stack->spec.charts),
-        .change = change_of(arena, stack, observed),
         .waves = wave_states_new(arena, 0),
         .slots = slots_new(arena, observed->clusters.count * stack->spec.charts.count),
         .actions = actions_new(arena, 4),
@@ -535,7 +504,6 @@ struct plan stack_plan(struct arena *arena, const struct stack *stack,
         .releases = release_states_new(arena, 0),
         .targets = targets_of(arena, observed),
         .accepted = !observed->problems || observed->problems->denied == 0,
-        .change = p.change,
         .handled_resume = short_value(arena, stack, STACK_RESUME),
         .handled_retry = short_value(arena, stack, STACK_RETRY),
     };
@@ -573,6 +541,7 @@ struct plan stack_plan(struct arena *arena, const struct stack *stack,
     if (wait_for_list(&p, &plan))
         return plan;
     plan_slots(&p);
+    plan_name_changes(&p);
     finish(&p, &plan);
     return plan;
 }

@@ -62,7 +62,8 @@ struct plan {
     struct str_list held;           /* ids of those where something is, or may be, sorted */
     /* As in struct stack_status. */
     struct str_list pending_clusters, started_clusters, failed_clusters, lost_clusters;
-    struct str change;
+    struct str change, targets_hash, charts_hash;
+    int64_t waiting_since_ms;
     struct wave_states waves;
     struct removal_state removal;
     struct str handled_resume, handled_retry;

@@ -4,6 +4,7 @@
  * A plan is made in four steps over slots, one for each release of the Stack on each cluster, both
  * those that are to be and those that only await removal:
  *   slots     the world sorted by release                                     plan_slots.c
+ *   name      what is rolled out, by its content                             plan_change.c
  *   follow    what was asked for is accounted for: done, failed, lost, going   plan_follow.c,
  *             plan_running.c, plan_pods.c, plan_failure.c, plan_unseen.c
  *   guard     what must happen before anything is removed                       plan_removal.c
@@ -21,6 +22,7 @@
 #include "stack/targets/graph.h"
 #include "stack/plan/plan.h"
 #include "stack/plan/scan_verdict.h"
+#include "text/enumerate.h"
 
 #define NONE UINT32_MAX
 
@@ -64,14 +66,23 @@ LIST_DEFINE(slots, struct slot)
 /* Where a cluster stands in the rollout (plan_rollout.c). */
 struct standing {
     uint32_t wave;
-    bool counts; /* something is wanted there */
-    bool done;
+    bool counts;    /* something is wanted there */
+    bool done;      /* as wanted, and nothing of that failed */
     bool not_ready; /* a workload there is not, of what is deployed */
-    bool started;
-    bool busy; /* something is under way there, no matter since when */
+    bool started;   /* it has begun with the change, so it needs no turn any more */
+    bool begun;     /* the same, of a change whose content is not known at present */
+    bool has_place; /* it takes one of maxConcurrentClusters */
     bool failed;
-    bool lost;
+    bool lost; /* failed for good */
     bool unreachable;
+};
+
+/* What the clusters of one wave are to run (plan_change.c). */
+struct wave_change {
+    struct str name; /* 8 hex digits; while the content is not known, that of before */
+    bool unknown;    /* some values are being read */
+    bool same;       /* as in the status before */
+    bool remembered; /* what the status says of clusters is about this change */
 };
 
 struct cluster_part {
@@ -96,19 +107,35 @@ struct cluster_part {
     int64_t delayed_until; /* what it has because of its labels is not removed before; 0 */
 };
 
+/* How far the rollout has come, while clusters are decided one after the other. */
+struct rollout_progress {
+    uint32_t closed_from;       /* the first wave that may not begin yet; NONE */
+    struct str reason, message; /* why not */
+    struct str trouble;         /* what of that does not end by itself; "" = nothing */
+    struct str help;            /* the reason, if no release of the Stack has it */
+    int64_t wake_ms;            /* wall: when a pause ends; 0 = none */
+    bool goes_on_without;       /* no more are unreachable than spec.rollout.maxUnavailable */
+    int64_t places, failed;     /* clusters that have a place; that count as failed */
+    int64_t waiting_since_ms;   /* as in the status */
+    struct enumeration names;   /* of those that have a place */
+    struct str unavailable;     /* which of them cannot be reached; "" = none */
+};
+
 struct planner {
     struct arena *arena;
     const struct stack *stack;
     const struct observed *observed;
     const struct graph *graph;
-    struct u32_list order;   /* charts, needs first */
-    struct map *chart_index; /* name -> uint32_t, index in spec.charts */
-    uint32_t targets;        /* how many clusters are targeted */
-    struct str change;       /* what is rolled out, as 8 hex digits */
-    struct str ref;          /* namespace/name, as stamped */
+    struct u32_list order;            /* charts, needs first */
+    struct map *chart_index;          /* name -> uint32_t, index in spec.charts */
+    uint32_t targets;                 /* how many clusters are targeted */
+    struct str change;                /* what is rolled out everywhere, as 8 hex digits */
+    struct wave_change *wave_changes; /* of each wave, and last of the clusters of none */
+    struct str ref;                   /* namespace/name, as stamped */
     bool deleting;
-    bool fresh;             /* the spec is newer than the status: old failures are forgiven */
-    bool resumed;           /* as if it was, because of STACK_RESUME */
+    bool retargeted;        /* spec.targets is another one than that of the status */
+    bool fresh;             /* charts or retry of the spec are: old failures are forgiven */
+    bool resumed;           /* as if they were, because of STACK_RESUME */
     bool retried;           /* what failed is tried again now, because of STACK_RETRY */
     struct str hold_reason; /* nothing may be asked for, but all is looked at; "" = no */
     struct str hold_message;
@@ -122,7 +149,7 @@ struct planner {
     struct str rollout_trouble; /* why clusters that are well wait for help; "" = they do not */
     struct str help_reason;     /* as in the plan */
     struct str help_message;
-    int64_t tide_wake;   /* wall: the pause that later waves wait for ends; 0 = none */
+    struct rollout_progress progress;
     int64_t wake_at;     /* wall; INT64_MAX = never */
     uint32_t under_way;  /* requests */
     uint32_t remembered; /* releases that the status must remember */
@@ -199,14 +226,27 @@ void plan_account_removal(struct planner *p);
 /* Whether the cluster is no target and has something of the Stack, or may have. */
 bool plan_is_left(const struct planner *p, const struct cluster_part *c);
 
+/* plan_change.c */
+/* Short hashes of parts of the spec, as in struct stack_status. */
+struct str plan_targets_hash(struct arena *arena, const struct stack *stack);
+struct str plan_charts_hash(struct arena *arena, const struct stack *stack);
+/* Name what each wave is to run; after plan_slots. */
+void plan_name_changes(struct planner *p);
+/* The name of a wave; that of the clusters of none is "*". */
+struct str plan_wave_name(const struct planner *p, uint32_t wave);
+/* What the status says of it, or NULL. */
+const struct wave_state *plan_wave_before(const struct planner *p, uint32_t wave);
+
 /* plan_rollout.c */
-bool plan_is_gated(const struct planner *p);
 bool plan_is_retry(const struct slot *s);
-/* Where each cluster stands; after plan_guard. */
-void plan_stand(struct planner *p);
+/* Where each cluster stands, and which waves may begin; after plan_guard. */
 void plan_rollout(struct planner *p);
-/* Remember which clusters have started; after all was decided. */
-void plan_rollout_mark(struct planner *p);
+/* Decide each cluster with `decide`, in the order in which they get places. */
+void plan_rollout_each(struct planner *p, void (*decide)(struct planner *, struct cluster_part *));
+/* Whether the cluster has a place, or there is one for it; else why not. */
+bool plan_has_place(struct planner *p, const struct cluster_part *c, struct str *ret_message);
+/* An action is requested there: it takes its place. False, with the message, if there is none. */
+bool plan_take_place(struct planner *p, struct cluster_part *c, struct str *ret_message);
 
 /* plan_scans.c */
 /* What the scans of the wave say that later waves wait for; RANK_NONE: they wait for nothing. */
@@ -226,8 +266,23 @@ bool plan_may_adopt(const struct planner *p, const struct slot *s);
 void plan_mark_owned(struct planner *p, struct slot *s);
 /* Deployed as asked for, and then changed by somebody else. */
 bool plan_is_drifted(const struct planner *p, const struct slot *s);
-/* Of one that is deployed: it was a moment ago, and not all workloads are ready. They may show a
- * little later than their release, and without `wait` they begin then. */
+/* Whether the release counts as deployed only once its workloads are ready. */
+bool plan_awaits_workloads(const struct planner *p, const struct slot *s);
+/* Its newest revision is deployed and is what is wanted. */
+bool plan_is_as_wanted(const struct planner *p, const struct slot *s);
+/* It stands as it is wanted, and what waits for it may begin. */
+bool plan_is_deployed(struct planner *p, const struct slot *s);
+/* It stands as it is wanted, and is broken for good: by its workloads, or another version came. */
+bool plan_is_broken(const struct planner *p, const struct slot *s);
+/* Say why the release may not change now: access, its cluster's turn, places. */
+bool plan_wait_for_turn(struct planner *p, struct slot *s);
+/* Until when a release that is pending or uninstalling, without a visible operation, is left to
+ * whoever may be changing it. Helm that somebody runs elsewhere has no Operation, and as long as
+ * the longest one may last. */
+int64_t plan_pending_until(const struct planner *p, const struct slot *s);
+struct str plan_pending_message(const struct planner *p, const struct slot *s);
+/* Of one that is deployed: by its mark it was a moment ago, and not all workloads are ready.
+ * They may show a little later than their release. */
 bool plan_is_starting(struct planner *p, const struct slot *s);
 /* A workload of what is deployed was deleted, and an upgrade to the same is to bring it back. */
 bool plan_needs_repair(const struct planner *p, const struct slot *s);

@@ -140,9 +140,10 @@ bool plan_is_drifted(const struct planner *p, const struct slot *s)
 {
     const struct observed_release *app = s->app;
 
-    /* On its way, too: nobody but Helm itself ends an upgrade or rollback that somebody began. */
+    /* On its way or failed, too: what somebody else did is theirs, however it ended. */
     return app && s->desired && plan_owns(p, s) && !plan_made(p, app) &&
-           (app->phase == RELEASE_DEPLOYED || app->phase == RELEASE_PENDING) &&
+           (app->phase == RELEASE_DEPLOYED || app->phase == RELEASE_PENDING ||
+            app->phase == RELEASE_FAILED) &&
            !str_eq(app->digest, s->desired->digest) &&
            str_eq(app->marked_digest, s->desired->digest);
 }
@@ -155,28 +156,61 @@ bool plan_needs_repair(const struct planner *p, const struct slot *s)
 
 bool plan_is_starting(struct planner *p, const struct slot *s)
 {
-    const struct release_state *before = s->before;
-    int64_t until_ms;
+    const struct observed_release *app = s->app;
+    bool marked = app->marked_revision == app->revision;
+    int64_t deployed_ms = marked ? app->marked_ms : p->observed->now_ms;
+    int64_t until_ms = deployed_ms + LIMIT_WORKLOADS_START;
 
-    if (!s->app->health.message.len || s->app->health.failed || !before ||
-        before->state != DEPLOYMENT_DEPLOYING)
-        return false;
-    until_ms = (str_eq(before->reason, REASON(WORKLOADS_STARTING)) ? before->last_updated_ms + 1000
-                                                                   : p->observed->now_ms) +
-               LIMIT_WORKLOADS_START;
-    if (p->observed->now_ms >= until_ms)
+    /* The mark is written when the revision is seen deployed: one that cannot be tells of no
+     * time. */
+    if (!app->health.message.len || app->health.failed || !plan_awaits_workloads(p, s) ||
+        (!marked && (!plan_made(p, app) || app->mark_trouble.len || p->stack->spec.paused)) ||
+        deployed_ms > p->observed->now_ms || p->observed->now_ms >= until_ms)
         return false;
     plan_wake(p, until_ms);
     return true;
 }
 
-/* It is as it is to be, or as somebody made it; whether it is ready is for its workloads to say. */
+bool plan_awaits_workloads(const struct planner *p, const struct slot *s)
+{
+    return s->chart == NONE || p->stack->spec.charts.items[s->chart].wait;
+}
+
+bool plan_is_as_wanted(const struct planner *p, const struct slot *s)
+{
+    return s->desired && s->app && s->app->phase == RELEASE_DEPLOYED && plan_is_ours(p, s->app) &&
+           str_eq(s->app->digest, s->desired->digest);
+}
+
+bool plan_is_deployed(struct planner *p, const struct slot *s)
+{
+    /* What somebody changed since, and nobody wants corrected, was rolled out, too. */
+    if (p->stack->spec.drift != DRIFT_CORRECT && plan_is_drifted(p, s))
+        return true;
+    return plan_is_as_wanted(p, s) && !plan_needs_repair(p, s) && !plan_is_starting(p, s);
+}
+
+bool plan_is_broken(const struct planner *p, const struct slot *s)
+{
+    if (plan_is_as_wanted(p, s) && is_other_version(s))
+        return true;
+    return s->app && s->app->health.failed && !plan_needs_repair(p, s) &&
+           (plan_is_as_wanted(p, s) ||
+            (p->stack->spec.drift != DRIFT_CORRECT && plan_is_drifted(p, s)));
+}
+
+/* It is as it is to be, or as somebody made it; whether it is ready is for its workloads to say,
+ * if it waits for them. */
 static void rest_deployed(struct planner *p, struct slot *s, struct str reason, struct str message)
 {
     const struct observed_health *health = &s->app->health;
 
     if (!health->message.len) {
         plan_set(s, DEPLOYMENT_DEPLOYED, reason, message);
+        return;
+    }
+    if (!health->failed && !plan_awaits_workloads(p, s)) {
+        plan_set(s, DEPLOYMENT_DEPLOYED, reason, plan_unready_message(p, s));
         return;
     }
     if (plan_is_starting(p, s)) {
@@ -212,7 +246,8 @@ static void forget_corrections(struct planner *p, struct slot *s, struct str wha
 static struct str drift_of(const struct planner *p, const struct slot *s)
 {
     return plan_is_drifted(p, s)
-               ? str_fmt(p->arena, "revision %u was made by somebody else", s->app->revision)
+               ? str_fmt(p->arena, "revision %u was made by somebody else%s", s->app->revision,
+                         s->app->phase == RELEASE_FAILED ? " and failed" : "")
                : s->app->health.message;
 }
 
@@ -290,17 +325,21 @@ static bool settle_drifted(struct planner *p, struct slot *s)
         return true;
     }
     s->drifted = true;
-    rest_deployed(p, s, REASON(DRIFTED),
-                  str_fmt(p->arena,
-                          "revision %u %s made by somebody else; spec.drift: Correct would undo it",
-                          app->revision, app->phase == RELEASE_PENDING ? "is being" : "was"));
+    rest_deployed(
+        p, s, REASON(DRIFTED),
+        str_fmt(p->arena,
+                "revision %u %s made by somebody else%s; spec.drift: Correct would undo it",
+                app->revision, app->phase == RELEASE_PENDING ? "is being" : "was",
+                app->phase == RELEASE_FAILED ? " and failed" : ""));
     return true;
 }
 
-/* A failure that was counted stands until its wait is over, or for good; a removal is tried again
- * for ever. */
+/* A failure that was counted stands until its wait is over and its cluster has a place, or for
+ * good; a removal is tried again for ever. */
 bool plan_keep_failure(struct planner *p, struct slot *s)
 {
+    struct str ignored;
+
     if (s->now.attempts == 0 || !s->before || plan_last_known(s->before) != DEPLOYMENT_FAILED)
         return false;
     if (p->retried)
@@ -308,9 +347,10 @@ bool plan_keep_failure(struct planner *p, struct slot *s)
     if (s->chart == NONE || !s->now.terminal) {
         int64_t at = plan_retry_at(p, s);
 
-        if (p->observed->now_ms >= at)
+        if (p->observed->now_ms >= at && plan_has_place(p, &p->clusters[s->cluster], &ignored))
             return false;
-        plan_wake(p, at);
+        if (p->observed->now_ms < at)
+            plan_wake(p, at);
         s->now.retry_ms = (at + 999) / 1000 * 1000;
     }
     plan_set(s, DEPLOYMENT_FAILED, s->before->reason,
@@ -480,7 +520,9 @@ static bool wait_for_needs(struct planner *p, struct slot *s)
         uint32_t at = slot_of_chart[needs->items[i]];
         const struct slot *need = at == NONE ? NULL : &p->slots.items[at];
 
-        if (!need || need->now.state == DEPLOYMENT_DEPLOYED)
+        /* Without wait, what comes after may be what makes it ready. */
+        if (!need || need->now.state == DEPLOYMENT_DEPLOYED ||
+            (!plan_awaits_workloads(p, need) && plan_is_deployed(p, need)))
             continue;
 
         uint32_t root = need->root == NONE ? at : need->root;
@@ -508,26 +550,59 @@ static bool wait_for_capacity(struct planner *p, struct slot *s)
     return true;
 }
 
+/* A request is sent now: it takes the cluster's place. False: there is none, and it says so. */
+static bool take_place(struct planner *p, struct slot *s)
+{
+    struct str message;
+
+    if (plan_take_place(p, &p->clusters[s->cluster], &message))
+        return true;
+    plan_set(s, DEPLOYMENT_WAITING, REASON(WAITING_FOR_ROLLOUT), message);
+    return false;
+}
+
+int64_t plan_pending_until(const struct planner *p, const struct slot *s)
+{
+    bool known = s->before && release_is_remembered(s->before) &&
+                 (plan_last_known(s->before) == DEPLOYMENT_FAILED ||
+                  str_eq(s->before->reason, REASON(RELEASE_PENDING)));
+    int64_t now_ms = p->observed->now_ms;
+    int64_t since = known ? s->before->last_updated_ms + 1000 : now_ms;
+    int64_t began = s->app->began_ms && s->app->began_ms < now_ms ? s->app->began_ms : since;
+    int64_t until = plan_shows_by(p, s, since);
+    int64_t longest = began + LIMIT_OPERATION_TIMEOUT_MAX;
+
+    return !plan_made(p, s->app) && until < longest ? longest : until;
+}
+
+struct str plan_pending_message(const struct planner *p, const struct slot *s)
+{
+    const char *phase = s->app->phase == RELEASE_PENDING ? "pending" : "uninstalling";
+
+    if (plan_made(p, s->app))
+        return str_fmt(p->arena, "the release is %s, but no operation of it is visible", phase);
+    return str_fmt(p->arena,
+                   "revision %u, which somebody else began, is %s; if its Helm was ended, the "
+                   "release is repaired at %.*s",
+                   s->app->revision, phase,
+                   STR_ARG(time_rfc3339(p->arena, plan_pending_until(p, s))));
+}
+
 /* A pending release whose operation is no more: Helm would reject everything. */
 static bool free_lock(struct planner *p, struct slot *s)
 {
     const struct observed_release *app = s->app;
     bool pending = app && (app->phase == RELEASE_PENDING || app->phase == RELEASE_UNINSTALLING);
-    bool known = s->before && release_is_remembered(s->before) &&
-                 (plan_last_known(s->before) == DEPLOYMENT_FAILED ||
-                  str_eq(s->before->reason, REASON(RELEASE_PENDING)));
-    int64_t since = !known ? p->observed->now_ms : s->before->last_updated_ms + 1000;
     const char *phase = pending && app->phase == RELEASE_PENDING ? "pending" : "uninstalling";
 
     if (!pending)
         return false;
-    if (p->observed->now_ms < plan_shows_by(p, s, since)) {
-        plan_wake(p, plan_shows_by(p, s, since));
-        plan_set(s, DEPLOYMENT_DEPLOYING, REASON(RELEASE_PENDING),
-                 str_fmt(p->arena, "the release is %s, but no operation of it is visible", phase));
+    if (p->observed->now_ms < plan_pending_until(p, s)) {
+        plan_wake(p, plan_pending_until(p, s));
+        plan_set(s, DEPLOYMENT_DEPLOYING, REASON(RELEASE_PENDING), plan_pending_message(p, s));
         return true;
     }
-    if (wait_for_capacity(p, s))
+    if (wait_for_capacity(p, s) || !take_place(p, s))
         return true;
     if (app->phase == RELEASE_UNINSTALLING || app->revision <= 1) {
         plan_uninstall(p, s, REASON(FREEING_RELEASE),
@@ -610,24 +685,35 @@ bool plan_waits_for_list(struct planner *p, struct slot *s)
     return true;
 }
 
-/* Nothing may be installed or upgraded here, or not yet. Whether somebody has the right to it is
- * asked for when the turn has come, and then anew where the answer was no. */
-static bool wait_at_gate(struct planner *p, struct slot *s)
+/* Says why nothing may change here, or not yet. Whether somebody has the right to it is asked
+ * for when the turn has come, and then anew where the answer was no. What goes needs the right,
+ * too, but waits for no other Stack. */
+bool plan_wait_for_turn(struct planner *p, struct slot *s)
 {
     struct cluster_part *c = &p->clusters[s->cluster];
     const struct observed_cluster *o = c->observed;
-    bool blocked = c->access_reason.len > 0;
-    bool gated = c->gate_reason.len && !plan_is_retry(s);
-    bool unasked = o->unasked_message.len && (o->access_reason.len || !(blocked || gated));
+    bool goes = s->chart == NONE;
+    struct str reason = goes ? o->access_reason : c->access_reason;
+    struct str message = goes ? o->access_message : c->access_message;
+    bool blocked = reason.len > 0;
 
-    c->unasked = c->unasked || unasked;
-    if (blocked)
-        plan_set(s, DEPLOYMENT_WAITING, c->access_reason, c->access_message);
-    else if (gated)
-        plan_set(s, DEPLOYMENT_WAITING, c->gate_reason, c->gate_message);
-    else if (unasked)
-        plan_set(s, DEPLOYMENT_WAITING, REASON(ACCESS_NOT_SYNCED), o->unasked_message);
-    return blocked || gated || unasked;
+    if (!blocked && c->gate_reason.len && (goes || !plan_is_retry(s))) {
+        reason = c->gate_reason;
+        message = c->gate_message;
+    } else if (!blocked && !plan_has_place(p, c, &message)) {
+        reason = REASON(WAITING_FOR_ROLLOUT);
+    }
+    if (o->unasked_message.len && (o->access_reason.len || !reason.len)) {
+        c->unasked = true;
+        if (!reason.len) {
+            reason = REASON(ACCESS_NOT_SYNCED);
+            message = o->unasked_message;
+        }
+    }
+    if (reason.len)
+        plan_set(s, DEPLOYMENT_WAITING, reason,
+                 goes ? str_fmt(p->arena, "will be removed; %.*s", STR_ARG(message)) : message);
+    return reason.len > 0;
 }
 
 void plan_release(struct planner *p, struct slot *s)
@@ -649,7 +735,7 @@ void plan_release(struct planner *p, struct slot *s)
     }
     if (settle_drifted(p, s) || plan_keep_failure(p, s))
         return;
-    if (wait_at_gate(p, s))
+    if (plan_wait_for_turn(p, s))
         return;
     if (plan_is_in_the_way(p, s)) {
         adopt(p, s);
@@ -660,7 +746,7 @@ void plan_release(struct planner *p, struct slot *s)
     if (wait_for_repo(p, s, &repo) || wait_for_version(p, s, repo, &version))
         return;
     s->now.terminal = false;
-    if (free_lock(p, s) || wait_for_needs(p, s) || wait_for_capacity(p, s))
+    if (free_lock(p, s) || wait_for_needs(p, s) || wait_for_capacity(p, s) || !take_place(p, s))
         return;
     upgrade(p, s, repo, version);
 }

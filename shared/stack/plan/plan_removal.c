@@ -161,7 +161,7 @@ static bool has_skipped(const struct planner *p, const struct cluster_part *c)
     return false;
 }
 
-/* Whether the cluster has just left for a reason outside the spec. */
+/* Whether the cluster has just left for a reason outside the spec: spec.targets is what it was. */
 static bool left_by_itself(const struct planner *p, struct set targets_before,
                            const struct cluster_part *c)
 {
@@ -170,7 +170,7 @@ static bool left_by_itself(const struct planner *p, struct set targets_before,
     /* Without a status nobody knows what it was. */
     return p->stack->spec.targets.cluster_ids.count == 0 &&
            (!p->observed->before || !p->observed->before->observed_generation ||
-            (known && !p->fresh));
+            (known && !p->retargeted));
 }
 
 /* Nobody knows now what is to go there, so what was said of it stands. */
@@ -413,11 +413,8 @@ bool plan_keeps(struct planner *p, struct slot *s)
                          STR_ARG(p->stack->spec.rollout.removal_delay)));
     } else if (!successor && p->unconfirmed.len) {
         plan_set(s, DEPLOYMENT_WAITING, REASON(WAITING_FOR_CONFIRMATION), p->unconfirmed);
-    } else if (c->gate_reason.len) {
-        plan_set(s, DEPLOYMENT_WAITING, c->gate_reason,
-                 str_fmt(p->arena, "will be removed; %.*s", STR_ARG(c->gate_message)));
     } else {
-        return false;
+        return !p->deleting && plan_wait_for_turn(p, s);
     }
     return true;
 }

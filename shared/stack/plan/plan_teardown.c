@@ -75,6 +75,7 @@ static struct map *users_of(struct planner *p, const struct cluster_part *c)
 
 static void remove_one(struct planner *p, struct slot *s)
 {
+    struct cluster_part *c = &p->clusters[s->cluster];
     struct str reason, message;
 
     if (plan_is_held(p, s, &reason, &message))
@@ -84,26 +85,25 @@ static void remove_one(struct planner *p, struct slot *s)
     else if (!plan_has_room(p, s))
         plan_set(s, DEPLOYMENT_PENDING, REASON(WAITING_FOR_CAPACITY),
                  str_fmt(p->arena, "will be removed; %.*s", STR_ARG(plan_room_message(p, s))));
+    else if (!plan_take_place(p, c, &message))
+        plan_set(s, DEPLOYMENT_WAITING, REASON(WAITING_FOR_ROLLOUT),
+                 str_fmt(p->arena, "will be removed; %.*s", STR_ARG(message)));
     else
         plan_uninstall(p, s, REASON(UNINSTALLING),
                        p->deleting ? STR("uninstalling: the Stack is being deleted")
                                    : STR("uninstalling: the Stack no longer wants it here"));
 }
 
-/* A release that is pending without an operation may be one whose operation is not visible yet. */
+/* A release that is pending without an operation may be one whose operation is not visible. */
 static bool may_be_moving(struct planner *p, struct slot *s)
 {
-    bool known = s->before && str_eq(s->before->reason, REASON(RELEASE_PENDING));
-    int64_t since = known ? s->before->last_updated_ms + 1000 : p->observed->now_ms;
-
-    if (s->app->phase != RELEASE_PENDING && s->app->phase != RELEASE_UNINSTALLING)
+    if ((s->app->phase != RELEASE_PENDING && s->app->phase != RELEASE_UNINSTALLING) ||
+        p->observed->now_ms >= plan_pending_until(p, s))
         return false;
-    if (p->observed->now_ms >= plan_shows_by(p, s, since))
-        return false;
-    plan_wake(p, plan_shows_by(p, s, since));
+    plan_wake(p, plan_pending_until(p, s));
     plan_set(
         s, DEPLOYMENT_UNINSTALLING, REASON(RELEASE_PENDING),
-        STR("the release is pending, but no operation of it is visible; it is removed after that"));
+        str_fmt(p->arena, "%.*s; it is removed after that", STR_ARG(plan_pending_message(p, s))));
     return true;
 }
 

@@ -12,6 +12,7 @@ static bool keep_not_synced(const struct planner *p, struct slot *s)
     const struct release_state *b = s->before;
 
     if (plan_cluster(p, s)->state != CLUSTER_NOT_SYNCED || !b || b->state == DEPLOYMENT_UNKNOWN ||
+        (p->retried && b->state == DEPLOYMENT_FAILED) ||
         (b->state == DEPLOYMENT_DEPLOYED &&
          (!s->desired || !str_eq(b->digest, s->desired->digest))))
         return false;
@@ -44,8 +45,9 @@ static void say_unseen(struct planner *p, struct slot *s)
         if (s->before->message.len)
             strbuf_fmt(&text, ": %.*s", STR_ARG(s->before->message));
     }
-    s->now.last_known =
-        known == DEPLOYMENT_FAILED && plan_is_forgiven(p, s) ? DEPLOYMENT_PENDING : known;
+    s->now.last_known = known == DEPLOYMENT_FAILED && (p->retried || plan_is_forgiven(p, s))
+                            ? DEPLOYMENT_PENDING
+                            : known;
     plan_set(s, DEPLOYMENT_UNKNOWN, plan_unseen_reason(c), strbuf_str(&text));
 }
 

@@ -50,7 +50,7 @@ static void what_nobody_is_the_author_of_is_held(void **state)
           "cluster a; plan; app db@a deployed 1; plan; author; change; plan; delete; plan",
           "uninstall:db@a", "db@a=Uninstalling/Uninstalling", "True/Valid", "" },
         { "failures of before are forgiven by the change that names an author", "db",
-          "\"retry\":{\"limit\":0},\"drift\":\"Ignore\"", "\"retry\":{\"limit\":0}",
+          "\"retry\":{\"limit\":0}", "\"retry\":{\"limit\":0,\"backoff\":\"31s\"}",
           "cluster a; plan; app db@a failed 1; op db@a o1 failed no; log db@a o1 no; plan; "
           "author; plan; author ann; change; plan", "upgrade:db@a",
           "db@a=Deploying/Upgrading", "True/Valid", "" },

@@ -21,6 +21,11 @@
 
 #define NONE_MAY_FAIL "\"rollout\":{\"maxFailures\":0}"
 
+#define BOTH(id) "app db@" id " deployed 1; app web@" id " deployed 1; "
+#define TWO_CHARTS(wait)                                                                           \
+    "\"charts\":[{\"name\":\"db\",\"repo\":\"https://charts.example.com\",\"version\":\"1.2.3\"" wait "},"  \
+    "{\"name\":\"web\",\"repo\":\"https://charts.example.com\",\"version\":\"1.2.3\",\"dependsOn\":[\"db\"]}]"
+
 struct change_row {
     const char *row;
     const char *charts, *members, *next_charts, *next_members;
@@ -66,11 +71,16 @@ static void changes_that_went_wrong_once(void **state)
           "db web", APPROVED_FIRST, "db web", APPROVED_FIRST NEW_WEB("a"),
           "cluster a; plan; approve w; plan; app db@a deployed 1; app web@a deployed 1; plan;"
           "change; values db not_synced; plan", "" },
-        { "a cluster where nothing may be upgraded any more gives its place away", "db web<db",
+        { "a cluster that waits for values gives its place away", "db web<db",
           ONE_AT_A_TIME, "db web<db", ONE_AT_A_TIME NEW_DB("a\",\"b"),
           "cluster a; cluster b; app db@a deployed 1; app web@a deployed 1; app db@b deployed 1;"
           "app web@b deployed 1; plan; change; values web ConfigMapNotFound; plan;"
-          "app db@a deployed 2; plan; shut a AccessDenied no; plan", "upgrade:db@b" },
+          "app db@a deployed 2; plan", "upgrade:db@b" },
+        { "so does one where nothing may be upgraded any more", "db web<db",
+          ONE_AT_A_TIME, "db web<db", ONE_AT_A_TIME NEW_DB("a\",\"b"),
+          "cluster a; cluster b; app db@a deployed 1; app web@a deployed 1; app db@b deployed 1;"
+          "app web@b deployed 1; plan; change; plan; app db@a deployed 2; shut a AccessDenied no; plan",
+          "upgrade:db@b" },
         { "a pause does not begin anew because a cluster is read again", "db", PAUSED_FIRST, "db",
           PAUSED_FIRST, "cluster a; cluster b; plan; app db@a deployed 1; plan; +30m;"
           "cluster a not_synced; plan; cluster a read; plan; +31m; plan", "upgrade:db@b" },
@@ -101,6 +111,57 @@ static void changes_that_went_wrong_once(void **state)
           "cluster a; plan; app db@a failed 1; op db@a o1 failed; log db@a o1 no; plan; change;"
           "repo a not_synced; plan; repo a ready; plan; app db@a failed 2; op db@a o2 failed; log db@a o2 no;"
           "plan; cluster b; plan", "" },
+        { "what goes waits for its wave, also where another Stack is awaited", "db web", FIRST(""), "db",
+          FIRST(""),
+          "cluster a; cluster b; " BOTH("a") BOTH("b") "plan; change; stack base waiting on a,b pending a,b;"
+          "plan", "uninstall:web@a" },
+        { "a lost right removes nothing", "db web", "", "db", "",
+          "cluster a; cluster b; " BOTH("a") BOTH("b") "plan; change; shut a AccessDenied no; shut b AccessDenied no;"
+          "plan", "" },
+        { "a right that is not known yet removes nothing", "db web", "", "db", "",
+          "cluster a; cluster b; " BOTH("a") BOTH("b") "plan; change; unasked a; unasked b; plan", "" },
+        { "a removal is delayed though retry is edited before a plan sees the label", "db", "", "db",
+          "\"retry\":{\"limit\":4}",
+          "cluster a; cluster b; cluster c; app db@a deployed 1; app db@b deployed 1; app db@c deployed 1;"
+          "plan; cluster c untargeted; change; plan", "" },
+        { "but not if spec.targets was edited", "db", "", "db",
+          "\"targets\":{\"selector\":{\"matchLabels\":{\"x\":\"z\"}}}",
+          "cluster a; cluster b; cluster c; app db@a deployed 1; app db@b deployed 1; app db@c deployed 1;"
+          "plan; cluster c untargeted; change; plan", "uninstall:db@c" },
+        { "an edit of what no release depends on forgives no failure", "db",
+          "\"onFailure\":\"Stop\"", "db",
+          "\"onFailure\":\"Stop\",\"observabilityProfile\":{\"scrapeInterval\":\"45s\"}",
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; change; plan", "" },
+        { "a cluster whose workloads failed stops the rollout", "db",
+          "\"rollout\":{\"maxFailures\":0,\"maxConcurrentClusters\":1}", "db",
+          "\"rollout\":{\"maxFailures\":0,\"maxConcurrentClusters\":1}" NEW_DB("a\",\"b"),
+          "cluster a; cluster b; app db@a deployed 1; app db@b deployed 1; plan; change; plan;"
+          "app db@a deployed 2 broken no; plan", "" },
+        { "but not one that failed before the change", "db",
+          "\"rollout\":{\"maxFailures\":0}", "db", "\"rollout\":{\"maxFailures\":0}" NEW_DB("a\",\"b"),
+          "cluster a; cluster b; app db@a deployed 1 broken no; app db@b deployed 1; plan; change; plan",
+          "upgrade:db@a upgrade:db@b" },
+        { "without wait a chart begins before what it needs is ready", NULL,
+          TWO_CHARTS(",\"wait\":false"), NULL, "", "cluster a; app db@a deployed 1 unready no; plan",
+          "upgrade:web@a" },
+        { "also if that fails", NULL, TWO_CHARTS(",\"wait\":false"), NULL, "",
+          "cluster a; app db@a deployed 1 broken no; plan", "upgrade:web@a" },
+        { "with wait it does not", NULL, TWO_CHARTS(""), NULL, "",
+          "cluster a; app db@a deployed 1 unready no; plan", "" },
+        { "Helm that somebody runs elsewhere has its time", "db", "\"drift\":\"Correct\"", "db", "",
+          "cluster a; app db@a deployed 1; plan; app db@a pending 2 foreign; plan; +49m; plan", "" },
+        { "and not more", "db", "\"drift\":\"Correct\"", "db", "",
+          "cluster a; app db@a deployed 1; plan; app db@a pending 2 foreign; plan; +51m; plan",
+          "remove-lock:db@a" },
+        { "also where it is to go", "db", "", "db", "",
+          "cluster a; app db@a deployed 1; plan; app db@a pending 2 foreign; delete; plan; +10m; plan", "" },
+        { "a retry that is asked for while its cluster is away is not used up", "db",
+          "\"onFailure\":\"Stop\"", "db", "",
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; cluster a disconnected; plan;"
+          "annotate retry 1; plan; plan; cluster a read; plan", "upgrade:db@a" },
+        { "nor while it is not read", "db", "\"onFailure\":\"Stop\"", "db", "",
+          "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; cluster a not_synced;"
+          "annotate retry 1; plan; plan; cluster a read; plan", "upgrade:db@a" },
         { "a release that somebody's Helm is at work on is not adopted", "db", "", "db", "",
           "cluster a; app db@a pending 1 foreign; annotate adopt db/db; plan; plan; +10m; plan; +10m;"
           "plan", "" },

@@ -33,7 +33,7 @@ static void check(const struct health_row *r)
 
 #define GONE "missing Deployment web: it does not exist"
 #define GONE_AGAIN(revision, next) \
-    "app db@a deployed " revision " " GONE "; plan; op db@a ours running; plan; op db@a ours succeeded; app db@a deployed " next "; plan; plan; "
+    "+11s; app db@a deployed " revision " " GONE "; plan; op db@a ours running; plan; op db@a ours succeeded; app db@a deployed " next "; plan; plan; "
 #define CRASHES "unready Deployment web: 0 of 1 replica is available"
 #define NEXT "\"overrides\":[{\"clusterIds\":[\"a\",\"b\"],\"charts\":[{\"name\":\"db\",\"values\":{\"inline\":{\"n\":2}}}]}]"
 #define WAVES(pause, failures) "\"rollout\":{" failures "\"waves\":[{\"name\":\"canary\",\"pause\":\"" pause "\",\"selector\":" \
@@ -44,7 +44,7 @@ static void workloads_are_part_of_ready(void **state)
     static const struct health_row rows[] = {
         { "all are ready", "db", NULL, NULL, "cluster a; app db@a deployed 1; plan", "", "db@a=Deployed/Deployed",
           "True DeploymentSucceeded", "1 release is deployed" },
-        { "one is not", "db", NULL, NULL, "cluster a; app db@a deployed 1 " CRASHES "; plan", "", "db@a=NotReady/WorkloadsNotReady",
+        { "one is not", "db", NULL, NULL, "cluster a; app db@a deployed 1 " CRASHES "; plan; +11s; plan", "", "db@a=NotReady/WorkloadsNotReady",
           "False WorkloadsNotReady", "db on a: Deployment web: 0 of 1 replica is available" },
         { "one never will be by itself", "db", NULL, NULL,
           "cluster a; app db@a deployed 1 broken Deployment web: the progress deadline is exceeded; plan", "",
@@ -58,24 +58,24 @@ static void workloads_are_part_of_ready(void **state)
         { "also where it failed", "db", NULL, NEXT,
           "cluster a; app db@a deployed 1 broken no; plan; change; app db@a deployed 1 old broken no; plan", "upgrade:db@a",
           "db@a=Deploying/Upgrading", "False Upgrading", "" },
-        { "who needs it waits", "db api<db", NULL, NULL, "cluster a; app db@a deployed 1 " CRASHES "; plan", "",
+        { "who needs it waits", "db api<db", NULL, NULL, "cluster a; app db@a deployed 1 " CRASHES "; plan; +11s; plan", "",
           "api@a=Waiting/WaitingForDependency db@a=NotReady/WorkloadsNotReady", "False WorkloadsNotReady", "Deployment web" },
         { "what somebody else changed is no better", "db", "\"drift\":\"Detect\"", NULL,
           "cluster a; app db@a deployed 1; plan; app db@a deployed 2 foreign " CRASHES "; plan", "", "db@a=NotReady/WorkloadsNotReady",
           "False WorkloadsNotReady", "Deployment web" },
-        { "what was deleted is reported", "db", NULL, NULL, "cluster a; app db@a deployed 1 " GONE "; plan", "",
+        { "what was deleted is reported", "db", NULL, NULL, "cluster a; app db@a deployed 1 " GONE "; plan; +11s; plan", "",
           "db@a=NotReady/WorkloadsNotReady", "False WorkloadsNotReady", "db on a: Deployment web: it does not exist" },
         { "and brought back where drift is corrected", "db", "\"drift\":\"Correct\"", NULL,
-          "cluster a; app db@a deployed 1 " GONE "; plan", "upgrade:db@a", "db@a=Deploying/Upgrading", "False Upgrading", "" },
+          "cluster a; app db@a deployed 1 " GONE "; plan; +11s; plan", "upgrade:db@a", "db@a=Deploying/Upgrading", "False Upgrading", "" },
         { "that is a correction, and the second one waits", "db", "\"drift\":\"Correct\"", NULL,
-          "cluster a; app db@a deployed 1; plan; " GONE_AGAIN("1", "2") "app db@a deployed 2 " GONE "; plan", "", "db@a=Waiting/Drifted",
+          "cluster a; app db@a deployed 1; plan; " GONE_AGAIN("1", "2") "+11s; app db@a deployed 2 " GONE "; plan", "", "db@a=Waiting/Drifted",
           "False Drifted", "Deployment web: it does not exist; it is corrected at" },
         { "so it ends where it does not help", "db", "\"drift\":\"Correct\"", NULL,
           "cluster a; app db@a deployed 1; plan; " GONE_AGAIN("1", "2") "+15s; " GONE_AGAIN("2", "3") "+30s; " GONE_AGAIN("3", "4") "+1m; "
           GONE_AGAIN("4", "5") "+2m; " GONE_AGAIN("5", "6") "app db@a deployed 6 " GONE "; +10m; plan", "", "db@a=Failed/DriftPersists",
           "False DriftPersists", "Deployment web: it does not exist, after 5 corrections within an hour" },
         { "what is not ready is not upgraded for that; its pods are read", "db", "\"drift\":\"Correct\"", NULL,
-          "cluster a; app db@a deployed 1 crashing Deployment web: no; plan", "read-health:db@a", "db@a=NotReady/WorkloadsNotReady",
+          "cluster a; app db@a deployed 1; plan; +11s; app db@a deployed 1 crashing Deployment web: no; plan", "read-health:db@a", "db@a=NotReady/WorkloadsNotReady",
           "False WorkloadsNotReady", "Deployment web" },
         { "it goes with the Stack", "db", NULL, NULL,
           "cluster a; app db@a deployed 1 " CRASHES "; plan; delete; plan", "uninstall:db@a", "db@a=Uninstalling/Uninstalling",
@@ -124,7 +124,7 @@ static void waves_wait_for_workloads(void **state)
           "db@a=NotReady/WorkloadsNotReady db@b=Deployed/Deployed", "False WorkloadsNotReady", "" },
         { "where all was rolled out nothing waits for approval", "db",
           "\"rollout\":{\"waves\":[{\"name\":\"all\",\"approval\":\"Manual\",\"selector\":{\"matchLabels\":{\"id\":\"a\"}}}]}", NULL,
-          "cluster a; plan; approve all; plan; " OK_A "plan; annotate approve -; " BAD_A "plan", "",
+          "cluster a; plan; approve all; plan; " OK_A "plan; +11s; annotate approve -; " BAD_A "plan", "",
           "db@a=NotReady/WorkloadsNotReady", "False WorkloadsNotReady", "" },
     };
 

@@ -419,7 +419,7 @@ static void tells_operations_of_others(void **state)
           "stranger db@a o1 failed; plan; +1h; plan", "", "db@a=Failed/InstallFailed",
           "install failed: no; no attempts are left" },
         { "a change of the spec that comes meanwhile is heeded", "db", "\"onFailure\":\"Stop\"",
-          "\"onFailure\":\"Stop\",\"paused\":false",
+          "\"onFailure\":\"Retry\"",
           "cluster a; plan; op db@a z failed; log db@a z no; plan; +1h; stranger db@a o1 running; plan; "
           "change; plan; plan; stranger db@a o1 failed; plan", "upgrade:db@a",
           "db@a=Deploying/Installing", NULL },
@@ -543,9 +543,9 @@ static void rolls_out(void **state)
           "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; cluster a disconnected; plan; "
           "cluster a read; cluster b; plan", "",
           "db@a=Failed/InstallFailed db@b=Waiting/RolloutStopped", NULL },
-        { "until the spec is touched", "db",
+        { "until what failures belong to is changed", "db",
           "\"rollout\":{\"maxFailures\":0,\"waves\":[]},\"onFailure\":\"Stop\"",
-          "\"rollout\":{\"maxFailures\":0,\"waves\":[]},\"onFailure\":\"Stop\",\"paused\":false",
+          "\"rollout\":{\"maxFailures\":0,\"waves\":[]},\"onFailure\":\"Retry\"",
           "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; cluster a disconnected; plan; "
           "change; plan; cluster a read; cluster b; plan", "upgrade:db@a upgrade:db@b",
           "db@a=Deploying/Installing db@b=Deploying/Installing", NULL },

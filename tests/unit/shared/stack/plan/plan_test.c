@@ -334,10 +334,19 @@ static void minds_drift(void **state)
           NULL },
         { "and the upgrade is drift", "db", NULL, NULL, NULL, AT_ONCE "log db@a ours; plan; plan; plan",
           "", "db@a=Deployed/Drifted", "Deployed", "changed by somebody else" },
-        { "when the next one fails, it is fixed", "db", NULL, NULL, NULL,
+        { "when the next one fails, that is somebody else's, too", "db", NULL, NULL, NULL,
           "cluster a; plan; app db@a deployed 3 foreign; op db@a ours succeeded; log db@a ours; plan; "
-          "plan; app db@a failed 4 foreign; plan", "upgrade:db@a", "db@a=Deploying/Upgrading", "Deploying",
-          NULL },
+          "plan; app db@a failed 4 foreign; plan", "", "db@a=Deployed/Drifted", "Deployed",
+          "changed by somebody else" },
+        { "and is not looked at where drift is ignored", "db", "\"drift\":\"Ignore\"", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; app db@a failed 2 foreign; plan; +1h; plan", "",
+          "db@a=Deployed/Deployed", "Deployed", NULL },
+        { "it is corrected where drift is", "db", "\"drift\":\"Correct\"", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; app db@a failed 2 foreign; plan", "upgrade:db@a",
+          "db@a=Deploying/Upgrading", "Deploying", NULL },
+        { "within the bound of corrections", "db", "\"drift\":\"Correct\"", NULL, NULL,
+          "cluster a; app db@a deployed 1; plan; app db@a failed 2 foreign corrected 5; plan", "",
+          "db@a=Failed/DriftPersists", "Failed", "after 5 corrections" },
         { "also of an upgrade", "db", NULL, NULL, DB_TWO,
           "cluster a; app db@a deployed 4; plan; change; plan; op db@a ours succeeded; "
           "log db@a ours; app db@a deployed 6 foreign; plan; plan", "", "db@a=Deployed/Drifted",
@@ -486,9 +495,16 @@ static void says_why_other_clusters_wait(void **state)
           "db@a=Failed/InstallFailed db@b=Waiting/RolloutStopped", "Failed",
           "; the rollout stopped: 1 cluster failed and spec.rollout.maxFailures is 0" },
         { "but of none that it need not wait for", "db",
+          "\"rollout\":{\"maxUnavailable\":1,\"waves\":[{\"name\":\"one\",\"selector\":{\"matchExpressions\":"
+          "[{\"key\":\"id\",\"operator\":\"In\",\"values\":[\"a\",\"c\"]}]}}]}", NULL, NULL,
+          "cluster a disconnected; cluster b; cluster c; app db@c deployed 1; plan", "upgrade:db@b",
+          "db@a=Unknown/ClusterUnreachable db@b=Deploying/Installing db@c=Deployed/Deployed",
+          "Deploying", NULL },
+        { "a wave none of whose clusters has the change is not complete", "db",
           "\"rollout\":{\"maxUnavailable\":1," WAVE_ONE "}", NULL, NULL,
-          "cluster a disconnected; cluster b; plan", "upgrade:db@b",
-          "db@a=Unknown/ClusterUnreachable db@b=Deploying/Installing", "Deploying", NULL },
+          "cluster a disconnected; cluster b; plan", "",
+          "db@a=Unknown/ClusterUnreachable db@b=Waiting/WaitingForWave", "Pending",
+          "later waves begin once at least one cluster of wave one is deployed with this change" },
     };
 
     CHECK_ALL(rows);
