@@ -102,8 +102,12 @@ static void a_full_status_is_kept(void **state)
     status.held_clusters = status.pending_clusters = status.started_clusters =
         status.failed_clusters = status.lost_clusters = status.target_clusters;
     status.change = STR("01234567");
+    status.targets_hash = STR("12345678");
+    status.charts_hash = STR("23456789");
+    status.waiting_since_ms = 7000;
     status.waves = wave_states_new(arena, 1);
-    wave_states_push(&status.waves, (struct wave_state){ STR("w"), 3, 1, 1, 1, 4000 });
+    wave_states_push(&status.waves, (struct wave_state){ STR("w"), STR("76543210"), 3, 1, 1, 1,
+                                                         4000 });
     status.removal = (struct removal_state){ .releases = 1, .of = 2, .first_seen_ms = 1,
                                              .accounted = 3, .token = STR("t"),
                                              .delays = removal_delays_new(arena, 1) };
