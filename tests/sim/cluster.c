@@ -180,6 +180,32 @@ static void upgrade_by_hand(struct world *w, uint32_t cluster, uint32_t chart, b
     world_trace(w, "a stranger makes revision %u of c%u on k%u", app->revision, chart, cluster);
 }
 
+/* Helm on somebody's own machine: the release is pending meanwhile, and nobody sees an Operation. */
+static void run_helm_by_hand(struct world *w, uint32_t cluster, uint32_t chart)
+{
+    struct sim_app *app = &w->clusters[cluster].apps[chart];
+
+    if (!app->exists || app->foreign || app->phase != RELEASE_DEPLOYED || !app->marked)
+        return;
+    revise(w, app, true, "");
+    app->helm_ends_ms = w->now_ms + 60000 + (int64_t)rng_below(&w->rng, 20 * 60000);
+    app->helm_fails = rng_below(&w->rng, 2) == 0;
+    world_trace(w, "a stranger's Helm makes revision %u of c%u on k%u", app->revision, chart, cluster);
+}
+
+static void end_helm(struct world *w, uint32_t cluster, uint32_t chart)
+{
+    struct sim_app *app = &w->clusters[cluster].apps[chart];
+
+    if (!app->helm_ends_ms || w->now_ms < app->helm_ends_ms)
+        return;
+    app->helm_ends_ms = 0;
+    app->phase = app->helm_fails ? RELEASE_FAILED : RELEASE_DEPLOYED;
+    app->touched_ms = w->now_ms;
+    w->clusters[cluster].changes++;
+    world_trace(w, "a stranger's Helm ends with c%u on k%u", chart, cluster);
+}
+
 static void delete_by_hand(struct world *w, uint32_t cluster, uint32_t chart)
 {
     struct sim_app *app = &w->clusters[cluster].apps[chart];
@@ -236,16 +262,19 @@ static void meddle(struct world *w, uint32_t cluster)
     struct sim_cluster *c = &w->clusters[cluster];
 
     bool upgrades = world_fault(w, FAULT_hand_upgrades);
+    bool runs_helm = world_fault(w, FAULT_hand_runs_helm);
     bool deletes = world_fault(w, FAULT_hand_deletes);
     bool installs = world_fault(w, FAULT_hand_installs);
 
     if (upgrades)
         upgrade_by_hand(w, cluster, chart, false);
+    if (runs_helm)
+        run_helm_by_hand(w, cluster, chart);
     if (deletes)
         delete_by_hand(w, cluster, chart);
     if (installs)
         install_by_hand(w, cluster);
-    c->changes += upgrades || deletes || installs;
+    c->changes += upgrades || runs_helm || deletes || installs;
 }
 
 static void move_operations(struct world *w, uint32_t cluster)
@@ -289,5 +318,7 @@ void cluster_move(struct world *w, uint32_t cluster)
     if (c->repo && w->now_ms >= c->repo_ready_ms && w->now_ms < c->repo_ready_ms + TICK_MS)
         c->changes++;
     meddle(w, cluster);
+    for (uint32_t i = 0; i < w->chart_count; i++)
+        end_helm(w, cluster, i);
     move_operations(w, cluster);
 }

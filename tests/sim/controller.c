@@ -12,6 +12,7 @@
 enum {
     RESYNC_MS = 300000,
     WAIT_MS = 10000, /* of a status that is no news */
+    ACCESS_MS = 10000, /* an answer counts for so long */
 };
 
 static void copy_object(struct sim_controller *c, const struct world *w)
@@ -81,6 +82,12 @@ void controller_see(struct sim_controller *c, struct world *w)
         if (c->cluster_due_ms[k] && w->now_ms >= c->cluster_due_ms[k])
             copy_cluster(c, w, k);
     }
+    for (uint32_t k = 0; k < w->cluster_count; k++)
+        if (c->access_due_ms[k] && w->now_ms >= c->access_due_ms[k]) {
+            c->access_due_ms[k] = 0;
+            c->access_until_ms[k] = w->now_ms + ACCESS_MS;
+            c->dirty = true;
+        }
     for (uint32_t i = 0; i < c->log_count; i++)
         c->dirty = c->dirty || c->logs[i].due_ms == w->now_ms;
     for (uint32_t k = 0; k < w->cluster_count; k++)
@@ -164,6 +171,8 @@ static void gather_cluster(const struct sim_controller *c, const struct world *w
         to->backoff_reason = REASON(TOO_MANY_REQUESTS);
         to->backoff_message = STR("Rancher is busy");
     }
+    if (w->now_ms >= c->access_until_ms[k])
+        to->unasked_message = STR("the API server is asked whether the author may deploy there");
     gather_apps(c, w, k, stack, to);
     for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
         const struct sim_operation *op = &from->operations[i];
@@ -401,6 +410,17 @@ static bool write_status(struct sim_controller *c, struct world *w, struct arena
     return true;
 }
 
+/* Answers come a moment later, and count for a while, as those of the access cache. */
+static void ask_access(struct sim_controller *c, struct world *w, const struct str_list *ids)
+{
+    for (uint32_t i = 0; i < ids->count; i++) {
+        uint32_t k = world_cluster(ids->items[i]);
+
+        if (!c->access_due_ms[k])
+            c->access_due_ms[k] = late(w, FAULT_access_late);
+    }
+}
+
 static void trace_plan(struct world *w, const struct scene *s)
 {
     if (w->trace)
@@ -433,7 +453,8 @@ static void reconcile(struct sim_controller *c, struct world *w, struct arena *a
         die(c, w);
         return;
     }
-    (void)act(c, w, &s.plan.actions);
+    if (act(c, w, &s.plan.actions))
+        ask_access(c, w, &s.plan.unasked);
 }
 
 void controller_step(struct sim_controller *c, struct world *w)

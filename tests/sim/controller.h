@@ -33,6 +33,8 @@ struct sim_controller {
     } rejections[REJECTIONS_MAX];
     uint32_t rejection_count;
     int64_t busy_until_ms[CLUSTERS_MAX]; /* no request is sent there before */
+    int64_t access_due_ms[CLUSTERS_MAX];   /* when it is answered whether the author may deploy; 0 */
+    int64_t access_until_ms[CLUSTERS_MAX]; /* how long the last answer counts */
 };
 
 /* Begin with nothing but what is stored. */

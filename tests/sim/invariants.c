@@ -98,6 +98,8 @@ void check_landing(struct world *w, const struct sim_landing *l)
     if (app->foreign && (app->uid == l->uid ||
                          w->now_ms >= app->touched_ms + LATE_MS + SEEN_LATE_MS))
         broke(w, "foreign releases stay untouched", "c%u on k%u", l->chart, l->cluster);
+    if (l->kind != ACTION_UPGRADE && app->helm_ends_ms && l->revision == app->revision)
+        broke(w, "Helm that a stranger runs is left alone", "c%u on k%u", l->chart, l->cluster);
     if (running(c, l->chart))
         broke(w, "one operation for a release at a time", "c%u on k%u", l->chart, l->cluster);
     if (l->kind != ACTION_REMOVE_LOCK && running(c, UINT32_MAX) + 1 > ROOM)

@@ -210,6 +210,10 @@ bool world_is_moving(const struct world *w)
         if (w->landings[i].pending)
             return true;
     for (uint32_t k = 0; k < w->cluster_count; k++)
+        for (uint32_t i = 0; i < w->chart_count; i++)
+            if (w->clusters[k].apps[i].helm_ends_ms)
+                return true;
+    for (uint32_t k = 0; k < w->cluster_count; k++)
         for (uint32_t i = 0; i < OPERATIONS_MAX; i++)
             if (w->clusters[k].operations[i].exists &&
                 w->clusters[k].operations[i].state == OPERATION_RUNNING)

@@ -38,6 +38,8 @@ struct sim_app {
     int64_t marked_ms;   /* and when */
     int64_t touched_ms;  /* by a stranger; outlives the release */
     int64_t began_ms;    /* when its newest revision was begun */
+    int64_t helm_ends_ms; /* when Helm that a stranger runs ends; 0 = none runs */
+    bool helm_fails;
     /* The revision before, for when the newest one is taken away. */
     uint32_t old_revision;
     enum release_phase old_phase;

@@ -441,7 +441,7 @@ static void put_errors(struct strbuf *out)
                     "|---|---|---|---|---|\n");
     static const char *const courses[] = { "retries, and counts as no failure",
                                            "retries with backoff", "retries when something changes",
-                                           "stops until the spec changes" };
+                                           "stops until charts, retry or onFailure change" };
 
 #define ERROR_ROW(code, reason, http_status, course, sentence, remedy)                             \
     put_reason(out, reason, courses[COURSE_##course], #http_status, sentence, remedy);

@@ -129,8 +129,8 @@ struct str plan_failure_message(struct planner *p, const struct slot *s, struct 
     if (!plan_is_final(p, s) || str_find(message, mark, 0) >= 0)
         return message;
     return str_fmt(p->arena,
-                   "%.*s%.*s%.*s); any change of the spec, or of the annotation " STACK_RETRY
-                   ", starts over",
+                   "%.*s%.*s%.*s); a change of charts, overrides, retry or onFailure in the spec, "
+                   "or of the annotation " STACK_RETRY ", starts over",
                    STR_ARG(message), STR_ARG(mark), STR_ARG(limit));
 }
 

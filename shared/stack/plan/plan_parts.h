@@ -176,7 +176,7 @@ void plan_follow(struct planner *p, struct slot *s);
 int64_t plan_retry_at(const struct planner *p, const struct slot *s);
 /* Whether the failures that were counted are the last. */
 bool plan_is_final(const struct planner *p, const struct slot *s);
-/* Another thing is wanted than what failed, or the spec was touched: it begins anew. */
+/* Another thing is wanted than what failed, or charts or retry were edited: it begins anew. */
 bool plan_is_forgiven(const struct planner *p, const struct slot *s);
 /* The failures that were counted count no more, and are not found again in what is there. */
 void plan_forgive(struct slot *s);

@@ -563,15 +563,19 @@ static bool take_place(struct planner *p, struct slot *s)
 
 int64_t plan_pending_until(const struct planner *p, const struct slot *s)
 {
-    bool known = s->before && release_is_remembered(s->before) &&
-                 (plan_last_known(s->before) == DEPLOYMENT_FAILED ||
-                  str_eq(s->before->reason, REASON(RELEASE_PENDING)));
+    const struct release_state *before = s->before;
+    bool known = before && release_is_remembered(before) &&
+                 (plan_last_known(before) == DEPLOYMENT_FAILED ||
+                  str_eq(before->reason, REASON(RELEASE_PENDING)));
     int64_t now_ms = p->observed->now_ms;
-    int64_t since = known ? s->before->last_updated_ms + 1000 : now_ms;
-    int64_t began = s->app->began_ms && s->app->began_ms < now_ms ? s->app->began_ms : since;
-    int64_t until = plan_shows_by(p, s, since);
-    int64_t longest = began + LIMIT_OPERATION_TIMEOUT_MAX;
+    int64_t began = s->app->began_ms;
+    int64_t until, longest;
 
+    /* The release itself says it best: what the status says begins anew with each other reason. */
+    if (!began || began > now_ms)
+        began = known ? before->last_updated_ms + 1000 : now_ms;
+    until = plan_shows_by(p, s, began);
+    longest = began + LIMIT_OPERATION_TIMEOUT_MAX;
     return !plan_made(p, s->app) && until < longest ? longest : until;
 }
 

@@ -10,8 +10,7 @@
  * Delay. A cluster that left the targets although the spec did not change waits for removalDelay.
  * So does a release that an override skips by labels: nobody can tell whether these changed.
  *
- * Confirmation. If more of the Stack's releases are to go than maxRemovals, those without a
- * successor wait until the annotation STACK_CONFIRM_REMOVAL has the token. It is a hash of what
+ * Confirmation. If more of the Stack's releases are to go than maxRemovals, they wait until the annotation STACK_CONFIRM_REMOVAL has the token. It is a hash of what
  * goes: each release of a target cluster, and each cluster that is left with all that it has. To
  * stay the same while that is being removed, it is made of a sum of hashes, to which what has gone
  * is added on (status.removal.accounted): a cluster in the very status that holds it no more, so
@@ -81,6 +80,16 @@ static bool is_new(const struct planner *p, const struct slot *s)
 {
     return s->chart != NONE && s->replaces == NONE &&
            (!plan_owns(p, s) || (!plan_has_stamp(s->app) && !s->app->marked_digest.len));
+}
+
+/* A chart of the Stack that is wanted there under another name or namespace: nothing is lost when its
+ * former release goes. Another chart in its place is another thing, and only gives the order. */
+static bool is_moved(const struct planner *p, const struct slot *s)
+{
+    const struct cluster_part *c = &p->clusters[s->cluster];
+    const uint32_t *chart = map_get(p->chart_index, s->now.chart_name);
+
+    return chart && c->slot_of_chart && c->slot_of_chart[*chart] != NONE;
 }
 
 /* And those of charts that the Stack does not have any more with new ones. */
@@ -240,7 +249,9 @@ static uint64_t hash_of_release(const struct planner *p, const struct slot *s)
         p, str_fmt(p->arena, "%.*s\n%.*s", STR_ARG(s->now.cluster_id), STR_ARG(release_key(p, s))));
 }
 
-/* What there is on a cluster that cannot be looked at is taken to be all that the Stack has now. */
+/* What there is on a cluster that cannot be looked at is taken to be all that the Stack has now. What
+ * takes the place of another release counts once that is gone: else each one that came would make
+ * those that go a smaller share. */
 static uint32_t count_there(const struct planner *p, const struct cluster_part *c)
 {
     uint32_t has = 0;
@@ -250,7 +261,7 @@ static uint32_t count_there(const struct planner *p, const struct cluster_part *
     for (uint32_t i = 0; i < c->slots.count; i++) {
         const struct slot *s = &p->slots.items[c->slots.items[i]];
 
-        has += plan_owns(p, s) || is_going(s);
+        has += is_going(s) || (plan_owns(p, s) && s->replaces == NONE);
     }
     return has;
 }
@@ -273,7 +284,7 @@ static void count_cluster(const struct planner *p, const struct cluster_part *c,
     for (uint32_t i = 0; i < c->slots.count; i++) {
         const struct slot *s = &p->slots.items[c->slots.items[i]];
 
-        if (!is_going(s) || s->successor != NONE || (s->app && s->app->adopter.len))
+        if (!is_going(s) || is_moved(p, s) || (s->app && s->app->adopter.len))
             continue;
         count->goes++;
         count->sum += hash_of_release(p, s);
@@ -303,7 +314,7 @@ static uint64_t hash_of_removed(const struct planner *p)
         const struct slot *s = &p->slots.items[i];
 
         if (s->chart == NONE && s->now.state == DEPLOYMENT_REMOVED && s->before &&
-            s->before->requested_ms && plan_cluster(p, s)->targeted)
+            s->before->requested_ms && plan_cluster(p, s)->targeted && !is_moved(p, s))
             sum += hash_of_release(p, s);
     }
     return sum;
@@ -411,7 +422,7 @@ bool plan_keeps(struct planner *p, struct slot *s)
                          STR_ARG(s->now.cluster_id),
                          STR_ARG(time_rfc3339(p->arena, c->delayed_until)),
                          STR_ARG(p->stack->spec.rollout.removal_delay)));
-    } else if (!successor && p->unconfirmed.len) {
+    } else if (!is_moved(p, s) && p->unconfirmed.len) {
         plan_set(s, DEPLOYMENT_WAITING, REASON(WAITING_FOR_CONFIRMATION), p->unconfirmed);
     } else {
         return !p->deleting && plan_wait_for_turn(p, s);

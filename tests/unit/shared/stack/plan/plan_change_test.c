@@ -115,6 +115,12 @@ static void changes_that_went_wrong_once(void **state)
           FIRST(""),
           "cluster a; cluster b; " BOTH("a") BOTH("b") "plan; change; stack base waiting on a,b pending a,b;"
           "plan", "uninstall:web@a" },
+        { "other charts make up for none that go", "db web", "", "api x", "",
+          "cluster a; " BOTH("a") "plan; change; plan; app api@a deployed 1 follows db;"
+          "app x@a deployed 1 follows web; plan", "" },
+        { "which go when that is confirmed", "db web", "", "api x", "",
+          "cluster a; " BOTH("a") "plan; change; plan; app api@a deployed 1 follows db;"
+          "app x@a deployed 1 follows web; plan; confirm; plan", "uninstall:db@a uninstall:web@a" },
         { "a lost right removes nothing", "db web", "", "db", "",
           "cluster a; cluster b; " BOTH("a") BOTH("b") "plan; change; shut a AccessDenied no; shut b AccessDenied no;"
           "plan", "" },

@@ -220,8 +220,8 @@ static void accounts_for_requests(void **state)
           "db@a=Deploying/Installing", NULL },
         { "after the limit it stays failed", "db", "\"retry\":{\"limit\":0}", NULL,
           "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; +24h; plan", "",
-          "db@a=Failed/InstallFailed", "install failed: no; no attempts are left (spec.retry.limit: 0); any "
-          "change of the spec, or of the annotation herd.suse.com/retry, starts over" },
+          "db@a=Failed/InstallFailed", "install failed: no; no attempts are left (spec.retry.limit: 0); a change of "
+          "charts, overrides, retry or onFailure in the spec, or of the annotation herd.suse.com/retry, starts over" },
         { "onFailure Stop stops at the first", "db", "\"onFailure\":\"Stop\"", NULL,
           "cluster a; plan; op db@a o1 failed; log db@a o1 no; plan; +24h; plan", "",
           "db@a=Failed/InstallFailed", "no attempts are left (spec.onFailure: Stop)" },
