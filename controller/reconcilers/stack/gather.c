@@ -332,11 +332,15 @@ static struct str nearest_cluster(struct gathering *g, struct str id)
     return str_dup(g->arena, facts_nearest_cluster(&facts, id));
 }
 
+/* The status says by the clock of the leader before when that asked for something: so not before
+ * this one leads. */
 static int64_t resumed_wall_ms(const struct gathering *g, const struct connection *connection)
 {
     int64_t resumed_ms = connection_resumed_ms(connection);
 
-    return resumed_ms ? g->now_wall_ms - (g->now_ms - resumed_ms) : 0;
+    if (resumed_ms < g->sources->led_ms)
+        resumed_ms = g->sources->led_ms;
+    return g->now_wall_ms - (g->now_ms - resumed_ms);
 }
 
 static struct observed_cluster observe_cluster(struct gathering *g,

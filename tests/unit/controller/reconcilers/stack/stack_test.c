@@ -43,11 +43,12 @@ struct fixture {
     struct recorder *recorder;
     struct metrics *metrics;
     struct stack_reconciler *stacks;
+    int64_t settle_ms;
 };
 
 static void set_up(struct fixture *f, const char *stacks, const char *clusters)
 {
-    *f = (struct fixture){ .arena = arena_create(0) };
+    *f = (struct fixture){ .arena = arena_create(0), .settle_ms = 150000 };
     f->api = scripted_api_create();
     f->loop = loop_create();
     f->client = scripted_api_client(f->api, (struct kube_client_options){ .loop = f->loop });
@@ -76,7 +77,7 @@ static void start(struct fixture *f)
         .observers = no_observers,
         .recorder = f->recorder,
         .metrics = f->metrics,
-        .settle_ms = 150000,
+        .settle_ms = f->settle_ms,
         .cluster_operations_max = 3,
         .configuration = configuration_default(),
     });
@@ -682,6 +683,32 @@ static void what_rancher_does_not_validate_is_no_attempt(void **state)
     }
 }
 
+#define REQUESTED_BY_ANOTHER_CLOCK                                                                 \
+    STATUS("\"targetClusters\":[\"c-m-1\"],\"deployments\":[{\"chartName\":\"web\",\"clusterId\":"   \
+           "\"c-m-1\",\"namespace\":\"web\",\"releaseName\":\"web\",\"status\":\"Deploying\",\"reason\":" \
+           "\"Installing\",\"requestedAt\":\"2024-01-01T00:00:00.000000Z\",\"lastUpdated\":"            \
+           "\"2024-01-01T00:00:00Z\"}]")
+
+static void a_request_of_the_leader_before_is_lost_by_the_own_clock(void **state)
+{
+    struct fixture f;
+    int64_t began_ms;
+
+    (void)state;
+    set_up(&f, LIST("Stack", STACK(FINALIZER, SPEC, REQUESTED_BY_ANOTHER_CLOCK)),
+           LIST("Cluster", CLUSTER("True")));
+    f.settle_ms = 1000;
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+    scripted_api_say(f.api, "GET", "link=info", 200, "{\"chart\":{\"version\":\"1.2.3\"}}");
+    scripted_api_hang(f.api, "POST", "?action=upgrade");
+    began_ms = loop_now_ms(f.loop);
+    start(&f);
+    wait_for(&f, "POST", "?action=upgrade");
+    rows_expect("it is repeated only once it would have shown since this one leads",
+                loop_now_ms(f.loop) - began_ms >= f.settle_ms, "at once");
+    tear_down(&f);
+}
+
 static void a_repository_that_is_asked_in_vain_is_asked_again(void **state)
 {
     struct fixture f;
@@ -898,6 +925,7 @@ int main(void)
         cmocka_unit_test(a_status_that_is_not_taken_is_tried_again_with_backoff),
         cmocka_unit_test(what_a_peer_puts_off_is_not_asked_for_earlier),
         cmocka_unit_test(what_rancher_does_not_validate_is_no_attempt),
+        cmocka_unit_test(a_request_of_the_leader_before_is_lost_by_the_own_clock),
         cmocka_unit_test(a_repository_that_is_asked_in_vain_is_asked_again),
         cmocka_unit_test(a_version_is_missing_from_a_fresh_index_only),
         cmocka_unit_test(a_repository_goes_with_the_last_that_uses_it),
