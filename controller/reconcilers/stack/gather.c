@@ -43,6 +43,7 @@ static int validate(struct gathering *g, const struct kube_object *object, struc
 
     if (kept_stack_read(g->arena, kube_object_kept(object), &root, err) < 0)
         return -1;
+    facts.stored = true;
     facts.plain_http_allowed = configuration->plain_http_allowed;
     facts.repo_hosts_allowed = &configuration->repo_hosts;
     facts.policies = policies ? policies_set(policies) : NULL;
