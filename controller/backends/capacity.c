@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 enum {
-    CLAIM_MS = 180000, /* above the time that an action's request may take */
+    CLAIM_MS = 300000, /* above the time that an action's requests may take */
     SHOW_MS = 10000,   /* an operation stands in the API before its action is answered, and the App
                         * a moment after it ended */
     RUN_MS = 3600000,  /* the rights of an operation end after an hour */

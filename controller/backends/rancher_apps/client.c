@@ -214,18 +214,6 @@ void rancher_resolve_version(struct rancher_client *rancher, struct connection *
                 strbuf_str(&path), request_finish);
 }
 
-void rancher_upgrade(struct rancher_client *rancher, struct connection *connection,
-                     const struct wire_upgrade *upgrade, request_done *done, void *context)
-{
-    AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct strbuf path = request_steve_path(arena, "clusterrepos", upgrade->repo_name, STR(""));
-
-    arena_keep_secret(arena); /* the body has the values */
-    strbuf_lit(&path, "?action=upgrade");
-    request_action(request_new(rancher, connection, done, context, NULL, ERROR_NONE),
-                   strbuf_str(&path), wire_upgrade_body(arena, upgrade));
-}
-
 void rancher_mark(struct rancher_client *rancher, struct connection *connection,
                   struct str namespace_, struct str name, const struct wire_mark *mark,
                   request_done *done, void *context)

@@ -32,8 +32,6 @@ void rancher_remove_repo(struct rancher_client *rancher, struct connection *conn
 void rancher_resolve_version(struct rancher_client *rancher, struct connection *connection,
                              struct str repo_name, struct str chart, struct str version,
                              request_done *done, void *context);
-void rancher_upgrade(struct rancher_client *rancher, struct connection *connection,
-                     const struct wire_upgrade *upgrade, request_done *done, void *context);
 /* Write the mark on a release's App; one that is gone, or is another one by now, is DONE, too. */
 void rancher_mark(struct rancher_client *rancher, struct connection *connection,
                   struct str namespace_, struct str name, const struct wire_mark *mark,
@@ -43,16 +41,21 @@ struct rancher_release {
     struct connection *connection; /* to its cluster */
     struct str namespace_;
     struct str name;
-    struct str uid;   /* of its App; "" = not known, and not compared */
+    struct str uid;   /* of its App; "" = none was there */
     struct str stack; /* namespace/name of the Stack that asks */
     struct str stack_uid;
     uint32_t revision;
     bool stuck; /* it is to be changed only while that revision is on its way */
 };
 
-/* Both look at the release first, as it is now: what was seen may be old by then. One that is not
- * there, that is another one of that name, that is not this Stack's by mark or stamp, or that is
- * not stuck any more is left alone, which is DONE, too: the next look decides anew. */
+/* All three look at the release first, as it is now: what was seen may be old by then. One that was
+ * changed is left alone, which is DONE, too: the next look decides anew. */
+
+/* One that is there has the uid and the revision that were seen; if none was, none is. */
+void rancher_upgrade(struct rancher_client *rancher, const struct rancher_release *release,
+                     const struct wire_upgrade *upgrade, request_done *done, void *context);
+/* Not of one that is not there, that is another one of that name, that is not this Stack's by mark
+ * or stamp, or that is not stuck any more; nor is the lock of such a one removed. */
 void rancher_uninstall(struct rancher_client *rancher, const struct rancher_release *release,
                        request_done *done, void *context);
 /* Take away the revision that an interrupted operation left pending: the release itself if it is

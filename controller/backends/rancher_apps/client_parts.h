@@ -30,6 +30,7 @@ struct request {
     enum error_code fine; /* this failure is what was wanted already */
     struct arena *arena;  /* of one in several steps, with what it is about; else NULL */
     struct rancher_release release;
+    struct str path, body; /* of an upgrade: what is sent after the look */
 };
 
 struct request *request_new(struct rancher_client *rancher, struct connection *connection,

@@ -175,21 +175,21 @@ static void on_answered(void *context, const struct request_outcome *outcome)
 
 /* --- changes --- */
 
-static void send_upgrade(struct rancher_client *client, struct connection *connection,
+static void send_upgrade(struct rancher_client *client, const struct rancher_release *release,
                          const struct backend_order *from, struct order *order)
 {
     const struct action *action = from->action;
     const struct wire_upgrade upgrade = {
-        .stack = from->key,
-        .stack_uid = from->stack->meta.uid,
+        .stack = release->stack,
+        .stack_uid = release->stack_uid,
         .repo_name = action->repo_name,
         .version = action->version,
-        .revision = action->revision,
+        .revision = release->revision,
         .replaces = action->replaces,
         .desired = action->desired,
     };
 
-    rancher_upgrade(client, connection, &upgrade, on_changed, order);
+    rancher_upgrade(client, release, &upgrade, on_changed, order);
 }
 
 static void send_change(struct rancher_apps *apps, struct connection *connection,
@@ -208,7 +208,7 @@ static void send_change(struct rancher_apps *apps, struct connection *connection
     };
 
     if (action->kind == ACTION_UPGRADE)
-        send_upgrade(apps->client, connection, from, order);
+        send_upgrade(apps->client, &release, from, order);
     else if (action->kind == ACTION_UNINSTALL)
         rancher_uninstall(apps->client, &release, on_changed, order);
     else

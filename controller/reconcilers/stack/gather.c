@@ -43,6 +43,7 @@ static int validate(struct gathering *g, const struct kube_object *object, struc
 
     if (kept_stack_read(g->arena, kube_object_kept(object), &root, err) < 0)
         return -1;
+    facts.stored = true;
     facts.plain_http_allowed = configuration->plain_http_allowed;
     facts.repo_hosts_allowed = &configuration->repo_hosts;
     facts.policies = policies ? policies_set(policies) : NULL;
@@ -332,11 +333,15 @@ static struct str nearest_cluster(struct gathering *g, struct str id)
     return str_dup(g->arena, facts_nearest_cluster(&facts, id));
 }
 
+/* The status says by the clock of the leader before when that asked for something: so not before
+ * this one leads. */
 static int64_t resumed_wall_ms(const struct gathering *g, const struct connection *connection)
 {
     int64_t resumed_ms = connection_resumed_ms(connection);
 
-    return resumed_ms ? g->now_wall_ms - (g->now_ms - resumed_ms) : 0;
+    if (resumed_ms < g->sources->led_ms)
+        resumed_ms = g->sources->led_ms;
+    return g->now_wall_ms - (g->now_ms - resumed_ms);
 }
 
 static struct observed_cluster observe_cluster(struct gathering *g,

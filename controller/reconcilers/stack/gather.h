@@ -36,6 +36,7 @@ struct gather_sources {
     struct policies *policies;         /* NULL = none */
     struct access_cache *access_cache; /* NULL: nobody is asked what users may do */
     int64_t settle_ms;
+    int64_t led_ms; /* since when this process leads (monotonic) */
     uint32_t cluster_operations_max;
     const struct configuration *configuration;
     bool all_stacks; /* `others.stacks` has those of all namespaces */

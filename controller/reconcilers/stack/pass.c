@@ -401,6 +401,7 @@ static struct gather_sources sources_of(const struct stack_reconciler *r, struct
         .policies = r->options.policies,
         .access_cache = r->access_cache,
         .settle_ms = r->options.settle_ms,
+        .led_ms = r->led_ms,
         .cluster_operations_max = r->options.cluster_operations_max,
         .configuration = &r->options.configuration,
         .all_stacks = r->options.namespace_.len == 0,

@@ -600,6 +600,8 @@ void stack_reconciler_pause(struct stack_reconciler *r, bool paused)
 {
     if (paused && r->leading)
         rest_observers(r);
+    if (!paused && !r->leading)
+        r->led_ms = loop_now_ms(r->options.loop);
     r->leading = !paused;
     go_on(r);
 }

@@ -34,6 +34,7 @@ struct stack_reconciler {
     struct scan_reports *scan_reports;
     struct kube_controller *queue; /* paused unless leading, and all Stacks were listed */
     bool leading;
+    int64_t led_ms;               /* since when */
     struct loop_timer *offer;     /* capacity of clusters, now and then, to whoever waits */
     struct expectations *written; /* of Stacks, by us */
     struct status_pace *pace;

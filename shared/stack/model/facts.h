@@ -82,6 +82,9 @@ struct policy_set;
 struct repo_hosts;
 
 struct facts {
+    /* Of a stored Stack: it does not become invalid because of the clusters that there are by now.
+     * They are for the policies alone, as long as comparing them is not too much work. */
+    bool stored;
     bool clusters_known; /* false: nothing may be said of clusters */
     struct fact_clusters clusters;
     bool inventories_kept; /* somebody writes inventories: that one lacks means something */

@@ -59,6 +59,8 @@ static void reject_too_much(struct arena *arena, struct finding_all *all)
     struct path at = path_field(NULL, str_of(arena_worked_for(arena)));
 
     all->chosen = resolved_targets_of(arena, all->stack, &nothing);
+    if (all->facts->stored)
+        return; /* the rules were all asked, and the policies when it was stored */
     finding_add(&findings, RULE_SHAPE_WORK, CAUSE_TOO_MANY, &at, STR(""),
                 "comparing it with the clusters takes more than %d steps", LIMIT_REVIEW_WORK);
 }

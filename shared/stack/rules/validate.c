@@ -20,13 +20,14 @@ const struct resolved_targets *stack_find(const struct stack *stack, const struc
                                           struct problems *problems)
 {
     struct findings findings = findings_new(problems);
+    const struct facts *given = facts;
     struct facts seen = *facts;
     struct resolved_targets *chosen;
+    bool fits = validate_selector_sizes(stack, &findings);
 
-    if (!validate_selector_sizes(stack, &findings)) {
-        seen.clusters_known = false;
+    seen.clusters_known = fits && given->clusters_known && !given->stored;
+    if (!fits)
         seen.stacks.claimants = NULL;
-    }
     facts = &seen;
     arena_work_for(problems->arena, "spec.targets.selector");
     chosen = resolved_targets_of(problems->arena, stack, facts);
@@ -43,6 +44,8 @@ const struct resolved_targets *stack_find(const struct stack *stack, const struc
     validate_labels_used(stack, chosen, &findings);
     validate_overlap(stack, facts, chosen, &findings);
     validate_gpu(stack, graph, facts, chosen, &findings);
+    if (facts->policies && fits && given->stored)
+        chosen = resolved_targets_of(problems->arena, stack, given);
     if (facts->policies)
         policy_set_evaluate(facts->policies, stack, chosen, problems);
     return chosen;

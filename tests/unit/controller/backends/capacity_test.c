@@ -25,7 +25,7 @@ static void claims_end(void **state)
     capacity_drop(room, STR("n/b"));
     rows_expect_int("what shows claims no more", capacity_claims(room, arena, 9, 110000).count, 0);
     capacity_claim(room, STR("n/c"), STR("t/s"), 0);
-    rows_expect_int("a claim that was forgotten ends", capacity_claims(room, arena, 9, 180000).count,
+    rows_expect_int("a claim that was forgotten ends", capacity_claims(room, arena, 9, 300000).count,
                     0);
 }
 
@@ -38,10 +38,10 @@ static void a_claim_has_a_claimant(void **state)
     capacity_claim(room, STR("n/a"), STR("t/s"), 0);
     rows_expect_str("whoever asks", capacity_claimant(room, STR("n/a"), 1), STR("t/s"));
     rows_expect_str("of that release alone", capacity_claimant(room, STR("n/b"), 1), STR(""));
-    rows_expect_str("for a while", capacity_claimant(room, STR("n/a"), 180000), STR(""));
+    rows_expect_str("for a while", capacity_claimant(room, STR("n/a"), 300000), STR(""));
     capacity_drop(room, STR("n/a"));
-    capacity_claim(room, STR("n/a"), STR("t/other"), 180000);
-    rows_expect_str("and then whoever asks next", capacity_claimant(room, STR("n/a"), 180000), STR("t/other"));
+    capacity_claim(room, STR("n/a"), STR("t/other"), 300000);
+    rows_expect_str("and then whoever asks next", capacity_claimant(room, STR("n/a"), 300000), STR("t/other"));
 }
 
 /* Between the end of an operation and the App nothing else keeps another Stack away. */

@@ -43,11 +43,13 @@ struct fixture {
     struct recorder *recorder;
     struct metrics *metrics;
     struct stack_reconciler *stacks;
+    struct policies *policies; /* NULL: none are followed */
+    int64_t settle_ms;
 };
 
 static void set_up(struct fixture *f, const char *stacks, const char *clusters)
 {
-    *f = (struct fixture){ .arena = arena_create(0) };
+    *f = (struct fixture){ .arena = arena_create(0), .settle_ms = 150000 };
     f->api = scripted_api_create();
     f->loop = loop_create();
     f->client = scripted_api_client(f->api, (struct kube_client_options){ .loop = f->loop });
@@ -59,6 +61,22 @@ static void set_up(struct fixture *f, const char *stacks, const char *clusters)
     scripted_api_say(f->api, "GET", "/apis/management.cattle.io/v3/clusters", 200, clusters);
     /* The script has no memory: an answer with the version that it lists is never waited for. */
     scripted_api_say(f->api, "PATCH", "/", 200, STACK(FINALIZER, SPEC, ""));
+}
+
+static void on_policies_changed(void *context)
+{
+    stack_reconciler_policies_changed(((struct fixture *)context)->stacks);
+}
+
+static void on_policy_changed(void *context, struct str policy)
+{
+    (void)context, (void)policy;
+}
+
+static void on_clusters_listed(void *context)
+{
+    if (((struct fixture *)context)->policies)
+        policies_clusters_changed(((struct fixture *)context)->policies);
 }
 
 static void start(struct fixture *f)
@@ -76,10 +94,15 @@ static void start(struct fixture *f)
         .observers = no_observers,
         .recorder = f->recorder,
         .metrics = f->metrics,
-        .settle_ms = 150000,
+        .settle_ms = f->settle_ms,
         .cluster_operations_max = 3,
         .configuration = configuration_default(),
+        .policies = f->policies,
+        .clusters_listed = on_clusters_listed,
+        .context = f,
     });
+    if (f->policies)
+        policies_use_clusters(f->policies, stack_reconciler_clusters(f->stacks));
     stack_reconciler_pause(f->stacks, false);
 }
 
@@ -91,6 +114,7 @@ static void wait_for(struct fixture *f, const char *method, const char *piece)
 static void tear_down(struct fixture *f)
 {
     stack_reconciler_free(f->stacks);
+    policies_free(f->policies);
     recorder_free(f->recorder);
     kube_client_free(f->client);
     rancher_apps_free(f->apps);
@@ -428,6 +452,37 @@ static void a_stack_that_cannot_be_is_told_so(void **state)
     tear_down(&f);
 }
 
+#define POLICY                                                                                      \
+    "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"StackPolicy\",\"metadata\":{\"name\":\"dev\","   \
+    "\"uid\":\"p1\",\"resourceVersion\":\"5\"},\"spec\":{\"match\":{\"clusterSelector\":{"             \
+    "\"matchLabels\":{\"env\":\"dev\"}}},\"rules\":[{\"name\":\"r\",\"field\":\"spec.env\",\"allow\":["  \
+    "\"dev\"]}]}}"
+#define ABANDONS                                                                                    \
+    "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"shop\","        \
+    "\"annotations\":{\"" STACK_LAST_APPLIED_BY "\":\"ann\",\"" STACK_ABANDON_CLUSTERS                \
+    "\":\"c-99\"},\"namespace\":\"team\",\"uid\":\"u1\",\"resourceVersion\":\"5\",\"generation\":1"    \
+    FINALIZER "},\"spec\":" SPEC "}"
+
+static void a_stored_stack_stays_valid_when_a_cluster_is_gone(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, LIST("Stack", ABANDONS), LIST("Cluster", CLUSTER("True")));
+    scripted_api_say(f.api, "GET", "/stackpolicies", 200, LIST("StackPolicy", POLICY));
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+    scripted_api_say(f.api, "GET", "link=info", 200, "{\"chart\":{\"version\":\"1.2.3\"}}");
+    scripted_api_hang(f.api, "POST", "?action=upgrade");
+    f.policies = policies_create(&(struct policies_options){
+        .loop = f.loop, .api = f.client, .changed = on_policies_changed,
+        .one_changed = on_policy_changed, .context = &f });
+    start(&f);
+    wait_for(&f, "PATCH", "\"type\":\"Accepted\"");
+    expect_in(&f, "also by policies for clusters", "PATCH", "\"type\":\"Accepted\"",
+              "\"type\":\"Accepted\",\"status\":\"True\"");
+    tear_down(&f);
+}
+
 #define REJECTED(reason, code)                                                                      \
     "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"" reason "\",\"message\":\"no\","    \
     "\"code\":" code "}"
@@ -682,6 +737,32 @@ static void what_rancher_does_not_validate_is_no_attempt(void **state)
     }
 }
 
+#define REQUESTED_BY_ANOTHER_CLOCK                                                                 \
+    STATUS("\"targetClusters\":[\"c-m-1\"],\"deployments\":[{\"chartName\":\"web\",\"clusterId\":"   \
+           "\"c-m-1\",\"namespace\":\"web\",\"releaseName\":\"web\",\"status\":\"Deploying\",\"reason\":" \
+           "\"Installing\",\"requestedAt\":\"2024-01-01T00:00:00.000000Z\",\"lastUpdated\":"            \
+           "\"2024-01-01T00:00:00Z\"}]")
+
+static void a_request_of_the_leader_before_is_lost_by_the_own_clock(void **state)
+{
+    struct fixture f;
+    int64_t began_ms;
+
+    (void)state;
+    set_up(&f, LIST("Stack", STACK(FINALIZER, SPEC, REQUESTED_BY_ANOTHER_CLOCK)),
+           LIST("Cluster", CLUSTER("True")));
+    f.settle_ms = 1000;
+    scripted_api_say(f.api, "GET", "v1/clusterrepos?", 200, LIST("ClusterRepo", REPO));
+    scripted_api_say(f.api, "GET", "link=info", 200, "{\"chart\":{\"version\":\"1.2.3\"}}");
+    scripted_api_hang(f.api, "POST", "?action=upgrade");
+    began_ms = loop_now_ms(f.loop);
+    start(&f);
+    wait_for(&f, "POST", "?action=upgrade");
+    rows_expect("it is repeated only once it would have shown since this one leads",
+                loop_now_ms(f.loop) - began_ms >= f.settle_ms, "at once");
+    tear_down(&f);
+}
+
 static void a_repository_that_is_asked_in_vain_is_asked_again(void **state)
 {
     struct fixture f;
@@ -894,10 +975,12 @@ int main(void)
         cmocka_unit_test(a_label_that_values_use_wakes_the_stack),
         cmocka_unit_test(a_label_that_the_selector_names_wakes_the_stack),
         cmocka_unit_test(a_stack_that_cannot_be_is_told_so),
+        cmocka_unit_test(a_stored_stack_stays_valid_when_a_cluster_is_gone),
         cmocka_unit_test(a_rejected_finalizer_is_tried_again_with_backoff),
         cmocka_unit_test(a_status_that_is_not_taken_is_tried_again_with_backoff),
         cmocka_unit_test(what_a_peer_puts_off_is_not_asked_for_earlier),
         cmocka_unit_test(what_rancher_does_not_validate_is_no_attempt),
+        cmocka_unit_test(a_request_of_the_leader_before_is_lost_by_the_own_clock),
         cmocka_unit_test(a_repository_that_is_asked_in_vain_is_asked_again),
         cmocka_unit_test(a_version_is_missing_from_a_fresh_index_only),
         cmocka_unit_test(a_repository_goes_with_the_last_that_uses_it),

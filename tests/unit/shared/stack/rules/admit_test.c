@@ -5,6 +5,7 @@
 
 #include "kube/admission.h"
 #include "stack/model/release.h"
+#include "stack/policy/policy_set.h"
 #include "support/stack_builder.h"
 
 #define CHART(name, more)                                                                          \
@@ -223,13 +224,14 @@ static void put_selector(struct strbuf *out, int expressions, int values)
 }
 
 /* `timeout`: of the one chart. */
-static struct json stack_of(struct arena *arena, int overrides, int expressions, int values, const char *timeout)
+static struct json annotated_stack_of(struct arena *arena, const char *annotations, int overrides, int expressions,
+                                      int values, const char *timeout)
 {
     struct strbuf text = strbuf_new(arena, 4096);
 
-    strbuf_fmt(&text, "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"a\"},\"spec\":{"
-               "\"targets\":{\"selector\":{\"matchLabels\":{\"all\":\"yes\"}}},\"charts\":[" CHART("a", ",\"timeout\":\"%s\",\"values\":{\"inline\":{\"site\":\"${cluster.labels.site}\"}}")
-               "],\"overrides\":[", timeout);
+    strbuf_fmt(&text, "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"Stack\",\"metadata\":{\"name\":\"a\","
+               "\"annotations\":{%s}},\"spec\":{\"targets\":{\"selector\":{\"matchLabels\":{\"all\":\"yes\"}}},\"charts\":[" CHART("a", ",\"timeout\":\"%s\",\"values\":{\"inline\":{\"site\":\"${cluster.labels.site}\"}}")
+               "],\"overrides\":[", annotations, timeout);
     for (int i = 0; i < overrides; i++) {
         strbuf_put(&text, i ? STR(",{") : STR("{"));
         put_selector(&text, expressions, values);
@@ -237,6 +239,11 @@ static struct json stack_of(struct arena *arena, int overrides, int expressions,
     }
     strbuf_lit(&text, "]}}");
     return test_json(arena, strbuf_str(&text));
+}
+
+static struct json stack_of(struct arena *arena, int overrides, int expressions, int values, const char *timeout)
+{
+    return annotated_stack_of(arena, "", overrides, expressions, values, timeout);
 }
 
 static void add_clusters(struct arena *arena, struct facts *facts, int count)
@@ -304,6 +311,54 @@ static void work_excuses_nothing_but_what_stays(void **state)
     rows_expect("another label", stack_admit(arena, old, old, &facts, &severities).allowed, "allowed");
     rows_expect("another timeout", !stack_admit(arena, stack_of(arena, 16, 1, 250, "20m"), old, &facts, &severities).allowed,
                 "rejected");
+}
+
+static struct policy_set *policy_of(struct arena *arena, const char *check)
+{
+    struct policy_set_builder *builder = policy_set_begin();
+    struct problems problems = problems_new(arena);
+    struct json policy = test_json(
+        arena, str_fmt(arena, "{\"apiVersion\":\"herd.suse.com/v1\",\"kind\":\"StackPolicy\",\"metadata\":{\"name\":\"p\"},"
+                              "\"spec\":{\"match\":{\"clusterSelector\":{\"matchLabels\":{\"all\":\"yes\"}}},\"rules\":["
+                              "{\"name\":\"r\",%s}]}}", check));
+
+    rows_expect("the policy", policy_set_add(builder, policy, &problems), "is in order");
+    return policy_set_finish(builder);
+}
+
+#define TIMEOUT(most) "\"field\":\"spec.charts[*].timeout\",\"maximum\":\"" most "\""
+
+static void a_stored_stack_stays_valid_whatever_clusters_there_are(void **state)
+{
+    static const struct {
+        const char *says;
+        int overrides, values, clusters;
+        const char *annotations, *check; /* of a policy for the clusters of its targets */
+        bool allowed, allowed_stored;
+    } rows[] = {
+        { "more of them than it can be compared with", 16, 250, 2000, "", "\"requiredChart\":\"a\"", false, true },
+        { "one that it names is gone", 1, 2, 10, "\"herd.suse.com/abandon-clusters\":\"c-99\"", TIMEOUT("20m"), false, true },
+        { "but policies look where it goes", 1, 2, 10, "", TIMEOUT("5m"), false, false },
+        { "and its selectors are bounded", 17, 254, 10, "", TIMEOUT("20m"), false, false },
+        { "nothing is wrong", 1, 2, 10, "", TIMEOUT("20m"), true, true },
+    };
+    struct rule_severities severities = rule_severities_default();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        AUTO(policy_set_unref) struct policy_set *policies = policy_of(arena, rows[i].check);
+        struct facts facts = { .policies = policies };
+        struct json none = { NULL, 0 };
+        struct json object = annotated_stack_of(arena, rows[i].annotations, rows[i].overrides, 1, rows[i].values, "10m");
+
+        add_clusters(arena, &facts, rows[i].clusters);
+        rows_expect(rows[i].says, stack_admit(arena, object, none, &facts, &severities).allowed == rows[i].allowed,
+                    "in a review");
+        facts.stored = true;
+        rows_expect(rows[i].says, stack_admit(arena, object, none, &facts, &severities).allowed == rows[i].allowed_stored,
+                    "once it is stored");
+    }
 }
 
 static void a_label_that_disagrees_warns(void **state)
@@ -421,6 +476,7 @@ int main(void)
         cmocka_unit_test(severities_are_configured),
         cmocka_unit_test(what_takes_too_much_work_is_rejected_by_its_field),
         cmocka_unit_test(work_excuses_nothing_but_what_stays),
+        cmocka_unit_test(a_stored_stack_stays_valid_whatever_clusters_there_are),
         cmocka_unit_test(a_label_that_disagrees_warns),
         cmocka_unit_test(the_message),
         cmocka_unit_test(what_cannot_be_decoded_is_rejected),

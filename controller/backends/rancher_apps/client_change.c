@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client_removal.c: what takes something away looks first.
+/* client_change.c: a release is read before it is changed.
  *
+ *   upgrade      GET App -- as it was seen? --> POST ?action=upgrade
  *   uninstall    GET App -- as it was seen? --> POST ?action=uninstall
  *   remove lock  GET App -- as it was seen? --> GET Secret -- still pending? --> DELETE it
  *
- * An uninstall knows no preconditions, so the look narrows the gap to one round trip; the Secret's
- * deletion carries its uid and resourceVersion, so that there is none. A look that fails changed
- * nothing: it is a rejection, whatever the answer proves otherwise. */
+ * Rancher's actions know no preconditions, so the look narrows the gap to one round trip; the
+ * Secret's deletion carries its uid and resourceVersion, so that there is none. A look that fails
+ * changed nothing: it is a rejection, whatever the answer proves otherwise. */
 #include "controller/backends/rancher_apps/client_parts.h"
 
 #include "base/memory.h"
@@ -97,7 +98,7 @@ static bool is_as_seen(const struct request *request, struct json app)
     struct observed_release now;
 
     wire_app_read(app, &now);
-    if ((release->uid.len && !str_eq(uid_of(app), release->uid)) ||
+    if (!str_eq(uid_of(app), release->uid) ||
         !str_eq(now.marked_uid.len ? now.marked_uid : now.stack_uid, release->stack_uid))
         return false;
     return !release->stuck || (now.revision == release->revision &&
@@ -213,11 +214,32 @@ static void on_app_to_unlock(void *context, const struct kube_answer *answer)
         leave_alone(request);
 }
 
-static struct request *begin(struct rancher_client *rancher, const struct rancher_release *release,
-                             request_done *done, void *context)
+/* What was absent must still be, and any other as it was seen to the revision: helm upgrade
+ * --install takes over whatever has that name. Whose it may be was decided with the action. */
+static void on_app_to_upgrade(void *context, const struct kube_answer *answer)
 {
-    struct request *request =
-        request_new(rancher, release->connection, done, context, NULL, ERROR_NOT_FOUND);
+    struct request *request = context;
+    const struct rancher_release *release = &request->release;
+    struct observed_release now;
+    struct json app = { NULL, 0 };
+    struct error err;
+    bool seen = read_object(request, answer, &app, &err);
+
+    if (!seen && (err.code != ERROR_NOT_FOUND || release->uid.len)) {
+        end_unseen(request, answer, &err);
+        return;
+    }
+    wire_app_read(app, &now);
+    if (str_eq(uid_of(app), release->uid) && now.revision == release->revision)
+        request_action(request, request->path, request->body);
+    else
+        leave_alone(request);
+}
+
+static struct request *begin(struct rancher_client *rancher, const struct rancher_release *release,
+                             request_done *done, void *context, enum error_code fine)
+{
+    struct request *request = request_new(rancher, release->connection, done, context, NULL, fine);
     struct arena *arena = arena_create(0);
 
     request->arena = arena;
@@ -234,16 +256,31 @@ static struct request *begin(struct rancher_client *rancher, const struct ranche
     return request;
 }
 
+void rancher_upgrade(struct rancher_client *rancher, const struct rancher_release *release,
+                     const struct wire_upgrade *upgrade, request_done *done, void *context)
+{
+    struct request *request = begin(rancher, release, done, context, ERROR_NONE);
+    struct strbuf path =
+        request_steve_path(request->arena, "clusterrepos", upgrade->repo_name, STR(""));
+
+    arena_keep_secret(request->arena); /* the body has the values */
+    strbuf_lit(&path, "?action=upgrade");
+    request->path = strbuf_str(&path);
+    request->body = wire_upgrade_body(request->arena, upgrade);
+    get(request, &rancher_apps, release->name, on_app_to_upgrade);
+}
+
 void rancher_uninstall(struct rancher_client *rancher, const struct rancher_release *release,
                        request_done *done, void *context)
 {
-    get(begin(rancher, release, done, context), &rancher_apps, release->name, on_app_to_uninstall);
+    get(begin(rancher, release, done, context, ERROR_NOT_FOUND), &rancher_apps, release->name,
+        on_app_to_uninstall);
 }
 
 void rancher_remove_lock(struct rancher_client *rancher, const struct rancher_release *release,
                          request_done *done, void *context)
 {
-    struct request *request = begin(rancher, release, done, context);
+    struct request *request = begin(rancher, release, done, context, ERROR_NOT_FOUND);
 
     request->release.stuck = true;
     get(request, &rancher_apps, release->name,
