@@ -119,6 +119,19 @@ k -n abi patch pvc data-abi-production-0 --type=merge -p '{"metadata":{"finalize
 ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"storage":{"size":"50Gi"}}}'
 eventually at_is abiinstance '{.status.conditions[?(@.type=="Accepted")].reason}' Accepted
 
+row "a storage class that is taken out keeps what is there, and what changes beside it reaches the pods"
+ok k apply -f - <<'YAML'
+apiVersion: abi.io/v1
+kind: AbiInstance
+metadata: {name: classy, namespace: default}
+spec: {image: {repository: r.io/abi, tag: v1}, storage: {enabled: true, size: 1Gi, storageClass: fast}}
+YAML
+eventually field_is statefulset/classy '{.spec.volumeClaimTemplates[0].spec.storageClassName}' fast
+ok k patch abiinstance classy --type=merge -p '{"spec":{"image":{"tag":"v2"},"storage":{"storageClass":null}}}'
+eventually field_is statefulset/classy '{.spec.template.spec.containers[0].image} {.spec.volumeClaimTemplates[0].spec.storageClassName}' "r.io/abi:v2 fast"
+eventually condition_is abiinstance/classy Applied True/Applied
+ok k delete abiinstance classy
+
 row "what the autoscaler decides stays, whatever spec.replicas says"
 ok k -n abi scale statefulset abi-production --replicas=7
 ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"replicas":4,"config":{"LOG_LEVEL":"debug"}}}'
