@@ -79,8 +79,6 @@ static const struct child_health *live_controller(const struct rendering *r)
     return NULL;
 }
 
-/* How many an autoscaler wants now, which leaves alone what has none; else how many the author
- * does. */
 static int64_t within(int64_t number, int64_t low, int64_t high)
 {
     if (number > high)
@@ -88,15 +86,37 @@ static int64_t within(int64_t number, int64_t low, int64_t high)
     return number < low ? low : number;
 }
 
-static int64_t replicas_of(const struct rendering *r)
+/* An autoscaler sets them: it begins with what the author wants, and leaves alone what has none.
+ * What is above its bounds is not left to it: pods would get more GPUs before others go. */
+static bool replicas_are_left_out(const struct rendering *r)
+{
+    const struct child_health *live = live_controller(r);
+
+    return live && live->replicas > 0 && live->replicas <= r->workload->replicas_max;
+}
+
+static void put_replicas(struct draft *d, const struct rendering *r)
 {
     const struct workload *workload = r->workload;
     const struct child_health *live = live_controller(r);
     int64_t replicas = live && live->replicas >= 0 ? live->replicas : workload->replicas;
 
     if (!workload->replicas_max)
-        return workload->replicas;
-    return within(replicas, workload->replicas_min, workload->replicas_max);
+        draft_number(d, "replicas", workload->replicas);
+    else if (!replicas_are_left_out(r))
+        draft_number(d, "replicas",
+                     within(replicas, workload->replicas_min, workload->replicas_max));
+}
+
+/* As end(), of what has replicas: they would be 1 if nobody owned them. */
+static void end_controller(const struct rendering *r, struct draft *d)
+{
+    const struct child_health *live = live_controller(r);
+
+    end(r, d, r->workload->controller, r->workload->name);
+    if (replicas_are_left_out(r) && !live->replicas_manager.len)
+        r->children->items[r->children->count - 1].handover =
+            str_fmt(r->arena, "{\"spec\":{\"replicas\":%lld}}", (long long)live->replicas);
 }
 
 static void put_match(struct draft *d, const struct rendering *r)
@@ -171,12 +191,12 @@ static void render_deployment(const struct rendering *r)
     struct draft *d = begin(r);
 
     draft_open(d, "spec");
-    draft_number(d, "replicas", replicas_of(r));
+    put_replicas(d, r);
     put_match(d, r);
     put_strategy(d, r->workload);
     draft_pod_template(d, r);
     draft_close(d);
-    end(r, d, WORKLOAD_DEPLOYMENTS, r->workload->name);
+    end_controller(r, d);
 }
 
 /* It is immutable: the last one is there whatever features are on. */
@@ -192,7 +212,7 @@ static void render_stateful_set(const struct rendering *r)
     struct draft *d = begin(r);
 
     draft_open(d, "spec");
-    draft_number(d, "replicas", replicas_of(r));
+    put_replicas(d, r);
     put_match(d, r);
     draft_field(d, "serviceName", last_service(r));
     draft_field(d, "podManagementPolicy", STR("Parallel"));
@@ -205,7 +225,7 @@ static void render_stateful_set(const struct rendering *r)
         draft_close(d);
     }
     draft_close(d);
-    end(r, d, WORKLOAD_STATEFUL_SETS, r->workload->name);
+    end_controller(r, d);
 }
 
 /* A Job's pods and completions are immutable: another image, configuration or number is another

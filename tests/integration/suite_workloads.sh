@@ -139,6 +139,20 @@ eventually at_is configmap '{.data.LOG_LEVEL}' debug
 eventually at_is abiinstance '{.status.observedGeneration}' "$(at abiinstance '{.metadata.generation}')"
 is "$(at statefulset '{.spec.replicas}')" 7
 
+row "nor does a change of the spec right behind overwrite it, and without autoscaling spec.replicas counts again"
+for replicas in 5 9 6 10; do
+  ok k -n abi scale statefulset abi-production --replicas="$replicas"
+  ok k -n abi patch abiinstance abi-production --type=merge -p "{\"spec\":{\"config\":{\"LOG_LEVEL\":\"at-$replicas\"}}}"
+  eventually at_is statefulset '{.spec.template.metadata.annotations.herd\.suse\.com/config-digest}' \
+    "$(printf '{"LOG_LEVEL":"at-%s"}' "$replicas" | sha256sum | cut -d' ' -f1)"
+  is "$(at statefulset '{.spec.replicas}')" "$replicas"
+done
+ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"autoscaling":{"enabled":false}}}'
+eventually at_is statefulset '{.spec.replicas}' 4
+ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"autoscaling":{"enabled":true}}}'
+eventually at_is hpa '{.spec.minReplicas}-{.spec.maxReplicas}' 3-10
+is "$(at statefulset '{.spec.replicas}')" 4
+
 row "an instance on GPUs asks for them"
 ok k apply -f examples/workloads/abi-gpu.yaml
 eventually field_is deployment/abi-gpu '{.spec.template.spec.containers[0].resources.limits.nvidia\.com/gpu}' 1

@@ -72,10 +72,59 @@ static void a_claim_template_keeps_what_it_was_made_with(void **state)
     }
 }
 
+/* --- spec.replicas while an autoscaler sets them --- */
+
+static const struct {
+    const char *row;
+    int replicas, min, max;    /* of the spec; max 0 = no autoscaler */
+    int live;                  /* -1 = nothing exists yet */
+    const char *manager;       /* who else owns them; "" = nobody */
+    int expected;              /* -1 = they are left out */
+    int handed_over;           /* -1 = they are not */
+} scaled[] = {
+    { "without an autoscaler they are the spec's", 3, 0, 0, 5, "", 3, -1 },
+    { "whoever changed them", 3, 0, 0, 5, "kubectl", 3, -1 },
+    { "an autoscaler begins with the spec's", 4, 3, 10, -1, "", 4, -1 },
+    { "within its bounds", 1, 3, 10, -1, "", 3, -1 },
+    { "what we own is handed over as it is", 4, 3, 10, 7, "", -1, 7 },
+    { "what the autoscaler owns is left out", 4, 3, 10, 7, "kube-controller-manager", -1, -1 },
+    { "too few are its own affair", 4, 3, 10, 2, "kube-controller-manager", -1, -1 },
+    { "too many go at once: the budget of GPUs is behind it", 4, 3, 10, 12, "kube-controller-manager", 10, -1 },
+    { "an autoscaler leaves alone what has none", 4, 3, 10, 0, "kubectl", 3, -1 },
+};
+
+static void an_autoscaler_owns_the_replicas(void **state)
+{
+    static const enum workload_resource controllers[] = { WORKLOAD_DEPLOYMENTS, WORKLOAD_STATEFUL_SETS };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof(scaled) / sizeof(scaled[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct seen_children seen = seen_children_new(arena, 1);
+        struct workload workload = workload_of(controllers[i % 2]);
+        struct kube_children children;
+        int64_t replicas = -1, handed_over = -1;
+
+        workload.replicas = scaled[i / 2].replicas;
+        workload.replicas_min = scaled[i / 2].min;
+        workload.replicas_max = scaled[i / 2].max;
+        if (scaled[i / 2].live >= 0)
+            seen_children_push(&seen, (struct seen_child){ &workload_child_resources[workload.controller], STR("a"),
+                                                           { .replicas = scaled[i / 2].live,
+                                                             .replicas_manager = str_of(scaled[i / 2].manager) } });
+        json_int64(json_walk(rendered(arena, &workload, &seen, &children), "spec", "replicas", NULL), &replicas);
+        rows_expect_int(scaled[i / 2].row, replicas, scaled[i / 2].expected);
+        if (children.items[0].handover.len)
+            json_int64(json_walk(test_json(arena, children.items[0].handover), "spec", "replicas", NULL), &handed_over);
+        rows_expect_int(scaled[i / 2].row, handed_over, scaled[i / 2].handed_over);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_claim_template_keeps_what_it_was_made_with),
+        cmocka_unit_test(an_autoscaler_owns_the_replicas),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
