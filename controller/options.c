@@ -3,6 +3,7 @@
 #include "controller/options.h"
 
 #include "controller/console/identity.h"
+#include "controller/reconcilers/workload/measurements_wire.h"
 #include "io/file.h"
 #include "kube/names.h"
 #include "text/enumerate.h"
@@ -141,6 +142,7 @@ static int read_prometheus(struct arena *arena, const struct flag_values *flags,
                            struct options *options, struct error *err)
 {
     const struct flag_value *url = &flags->values[FLAG_PROMETHEUS_URL];
+    const struct flag_value *label = &flags->values[FLAG_PROMETHEUS_LABEL];
 
     options->prometheus_url = url->text;
     options->prometheus_interval_ms = flags->values[FLAG_PROMETHEUS_INTERVAL].number;
@@ -150,6 +152,11 @@ static int read_prometheus(struct arena *arena, const struct flag_values *flags,
                          "%s: '%.*s' is not an address of the form http[s]://host[:port]; leave "
                          "out what comes after that",
                          url->from, STR_ARG(url->text));
+    if (label->text.len && !measurements_matcher(arena, label->text, &options->prometheus_matcher))
+        return error_set(err, ERROR_BAD_REQUEST,
+                         "%s: Invalid value: '%.*s': must be a label of Prometheus and its value, "
+                         "such as cluster=prod-1",
+                         label->from, STR_ARG(label->text));
     return program_read_ca(arena, &flags->values[FLAG_PROMETHEUS_CA], &options->prometheus_ca, err);
 }
 

@@ -20,6 +20,7 @@ struct options {
     struct str namespace_;
     bool kinds[WORKLOAD_KIND_COUNT]; /* of --kinds */
     struct str prometheus_url;       /* "" = none */
+    struct str prometheus_matcher;   /* as measurements_matcher gives it */
     struct str prometheus_ca;
     int64_t prometheus_interval_ms;
     bool kinds_named; /* else all, where they are installed */

@@ -180,7 +180,23 @@ static void write_storage(struct json_writer *w, struct json object)
         json_field_str(w, "storageClass", class);
 }
 
-static void write_health(struct arena *arena, struct json object, struct strbuf *out)
+/* Beside `field_manager`: metadata.managedFields (Kubernetes docs, "Server-Side Apply"). */
+static struct str replicas_manager(struct json object, struct str field_manager)
+{
+    struct json_iter it = json_iter(json_walk(object, "metadata", "managedFields", NULL));
+
+    while (json_next(&it)) {
+        struct str manager = json_str(json_get(it.value, STR("manager")));
+
+        if (!str_eq(manager, field_manager) &&
+            json_is(json_walk(it.value, "fieldsV1", "f:spec", "f:replicas", NULL), JSON_OBJECT))
+            return manager;
+    }
+    return STR("");
+}
+
+static void write_health(struct arena *arena, struct json object, struct str field_manager,
+                         struct strbuf *out)
 {
     struct object_status status = object_status_of(arena, object);
     struct json_writer w = json_writer(out);
@@ -193,6 +209,7 @@ static void write_health(struct arena *arena, struct json object, struct strbuf 
     json_field_str(&w, "message", status.message);
     json_field_str(&w, "cause", cause_of(arena, object));
     json_field_int(&w, "replicas", replicas);
+    json_field_str(&w, "replicasManager", replicas_manager(object, field_manager));
     if (status.state != OBJECT_FAILED && status.state != OBJECT_TERMINATING &&
         kube_lacks_pods(object))
         json_field_bool(&w, "lacksPods", true);
@@ -204,7 +221,7 @@ static void write_health(struct arena *arena, struct json object, struct strbuf 
 }
 
 void kube_child_keep(struct json object, const struct kube_resource *owner, struct str label,
-                     struct strbuf *kept)
+                     struct str field_manager, struct strbuf *kept)
 {
     AUTO(arena_free) struct arena *arena = arena_create(0);
     struct value *seen = value_of(arena, object);
@@ -216,7 +233,7 @@ void kube_child_keep(struct json object, const struct kube_resource *owner, stru
     strbuf_fmt(kept, "%.*s\n%.*s\n%.*s\n", STR_ARG(json_str(json_get(controller, STR("uid")))),
                STR_ARG(owner_name_of(object, controller, owner, label)),
                STR_ARG(digest_sha256_hex(arena, strbuf_str(&text))));
-    write_health(arena, object, kept);
+    write_health(arena, object, field_manager, kept);
 }
 
 struct kept_child kube_child_kept(struct str kept)
@@ -244,6 +261,7 @@ struct child_health kube_child_health(struct arena *arena, const struct kept_chi
     health.message = json_str(json_get(json, STR("message")));
     health.cause = json_str(json_get(json, STR("cause")));
     json_int64(json_get(json, STR("replicas")), &health.replicas);
+    health.replicas_manager = json_str(json_get(json, STR("replicasManager")));
     health.storage = json_str(json_get(json, STR("storage")));
     health.storage_class = json_str(json_get(json, STR("storageClass")));
     health.limits = json_get(json, STR("limits"));

@@ -36,6 +36,12 @@ struct kube_child {
      * whose it is. */
     bool partial;
     bool needed; /* those behind it in the list use it: while it is not ours they are left alone */
+    /* JSON: fields with their live values, which `object` leaves out so that others set them; ""
+     * = none. A field that nobody owns goes when its last owner leaves it out: these are applied
+     * first, by the field manager "MANAGER-handover" and without force. A conflict says that
+     * another manager owns them already, and is none (Kubernetes docs, "Server-Side Apply",
+     * transferring ownership). */
+    struct str handover;
 };
 LIST_DEFINE(kube_children, struct kube_child)
 
@@ -58,9 +64,10 @@ struct kept_child {
                               server counts by itself */
     struct str health;     /* for kube_child_health */
 };
-/* `owner` is the kind of the owners, `label` the key of the label that names them. */
+/* `owner` is the kind of the owners, `label` the key of the label that names them, `field_manager`
+ * who applies the children. */
 void kube_child_keep(struct json object, const struct kube_resource *owner, struct str label,
-                     struct strbuf *kept);
+                     struct str field_manager, struct strbuf *kept);
 struct kept_child kube_child_kept(struct str kept);
 
 /* How a child fares, as its own status says. */
@@ -70,6 +77,8 @@ struct child_health {
     struct str cause;   /* of a pod, why it does not become ready; of what makes pods, why it cannot
                            make them, such as a quota; "" = it does not say */
     int64_t replicas;   /* of its spec, of an autoscaler the most; -1 = it has none */
+    struct str replicas_manager; /* a field manager that owns spec.replicas and is not the one that
+                                    applies the children; "" = none */
     struct str storage; /* that a claim asks for, or the first template of claims; "" = none */
     struct str storage_class; /* of that one; "" = it names none */
     struct json limits; /* of its containers, or its template's: an array of what each limits */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* children.c: a pass for each owner, of steps; a step is at most two requests:
+/* children.c: a pass for each owner, of steps; a step is at most two requests, and one more before
+ * the APPLY if it hands fields over:
  *
  *     in the cache, as it was left      -> nothing
  *     in the cache, and ours            -> APPLY
@@ -40,9 +41,10 @@ struct step {
     struct kind *kind;
     const struct kube_resource *resource;
     struct str namespace_, name;
-    struct str body;   /* of the apply; "" = delete */
-    struct str digest; /* of the body */
-    struct str uid;    /* of what is to be deleted */
+    struct str body;     /* of the apply; "" = delete */
+    struct str digest;   /* of the body */
+    struct str handover; /* body of the apply that comes first (struct kube_child); "" = none */
+    struct str uid;      /* of what is to be deleted */
     bool look_first;
     bool needed; /* by those behind it */
     bool sent;   /* or needs no request */
@@ -103,7 +105,7 @@ static bool keep(void *context, struct json object, struct strbuf *kept)
 {
     const struct children_options *options = &((const struct kind *)context)->children->options;
 
-    kube_child_keep(object, &options->owner, options->label, kept);
+    kube_child_keep(object, &options->owner, options->label, options->field_manager, kept);
     return true;
 }
 
@@ -314,7 +316,7 @@ static void on_applied(void *context, const struct kube_answer *answer)
     }
 }
 
-static void send_apply(struct step *step)
+static void send_body(struct step *step)
 {
     const struct children_options *options = &step->pass->children->options;
 
@@ -325,6 +327,33 @@ static void send_apply(struct step *step)
                                 .force = options->force,
                                 .body = step->body },
          on_applied);
+}
+
+static void on_handed_over(void *context, const struct kube_answer *answer)
+{
+    /* Conflict: another manager owns the fields already. */
+    if (answer->error.code == ERROR_NONE || answer->error.code == ERROR_CONFLICT)
+        send_body(context);
+    else
+        end_step(context, CHILD_FAILED, &answer->error);
+}
+
+static void send_apply(struct step *step)
+{
+    struct pass *pass = step->pass;
+
+    if (!step->handover.len) {
+        send_body(step);
+        return;
+    }
+    send(step,
+         (struct kube_request){ .verb = KUBE_PATCH,
+                                .patch_type = KUBE_PATCH_APPLY,
+                                .field_manager =
+                                    str_fmt(pass->arena, "%.*s-handover",
+                                            STR_ARG(pass->children->options.field_manager)),
+                                .body = step->handover },
+         on_handed_over);
 }
 
 static bool is_ours(struct step *step, struct str body)
@@ -404,6 +433,18 @@ static void pump(struct children *children)
 
 /* --- a pass --- */
 
+static int handover_body(const struct pass *pass, const struct kube_child *child,
+                         struct str *ret_body, struct error *err)
+{
+    struct kube_child fields = *child;
+
+    if (!child->handover.len)
+        return 0;
+    fields.object = child->handover;
+    fields.partial = true;
+    return kube_child_body(pass->arena, &pass->owner, STR(""), &fields, ret_body, err);
+}
+
 static void plan_apply(struct pass *pass, struct step *step, const struct kube_child *child)
 {
     struct str key = kube_key(pass->arena, step->namespace_, step->name);
@@ -415,7 +456,8 @@ static void plan_apply(struct pass *pass, struct step *step, const struct kube_c
         return;
     }
     if (kube_child_body(pass->arena, &pass->owner, pass->children->options.label, child,
-                        &step->body, &step->result->error) < 0) {
+                        &step->body, &step->result->error) < 0 ||
+        handover_body(pass, child, &step->handover, &step->result->error) < 0) {
         settle(step, CHILD_FAILED);
         return;
     }

@@ -92,15 +92,18 @@ struct str expectations_kept(const struct expectations *expectations, struct str
 enum observation expectations_observe(struct expectations *expectations, struct str key,
                                       struct str resource_version)
 {
-    const struct expectation *expectation = dict_get(expectations->by_key, key);
+    struct expectation *expectation = dict_get(expectations->by_key, key);
     enum observation observation = OBSERVED_NEWS;
     uint64_t version;
 
     if (!expectation)
         return OBSERVED_NEWS;
     if (str_to_u64(resource_version, &version)) {
-        if (version < expectation->version)
+        if (version < expectation->version) {
+            /* It came between what we decided from and our write, which has it in it. */
+            expectation->put_off = true;
             return OBSERVED_OLDER;
+        }
         if (version == expectation->version && !expectation->put_off)
             observation = OBSERVED_OURS;
     }

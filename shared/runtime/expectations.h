@@ -38,9 +38,10 @@ struct str expectations_kept(const struct expectations *expectations, struct str
                              int64_t now_ms);
 
 enum observation {
-    OBSERVED_NEWS,  /* somebody else's version, or one that work was put off for */
-    OBSERVED_OLDER, /* from before our write, which is still expected */
-    OBSERVED_OURS,  /* our write, and no work was put off for it */
+    OBSERVED_NEWS,  /* somebody else's version, or ours, if work was put off for it or it holds what
+                       somebody else wrote right before */
+    OBSERVED_OLDER, /* from before our write, which is still expected: work waits for that one */
+    OBSERVED_OURS,  /* our write, and nothing is new in it */
 };
 /* The watch brought this version of the object; "" = the object is gone. */
 enum observation expectations_observe(struct expectations *expectations, struct str key,

@@ -122,8 +122,38 @@ static void keep_service_rate(const struct sla_inputs *before, struct sla_inputs
 static void keep_rates(const struct sla_inputs *before, struct sla_inputs *inputs)
 {
     inputs->load.request_rate = before->load.request_rate;
+    inputs->unscraped = before->unscraped;
     inputs->request_rate_source = SLA_MEASURED;
     keep_service_rate(before, inputs);
+}
+
+static bool is_scraped(struct json measured, struct str pod)
+{
+    for (struct json_iter it = json_iter(json_get(measured, STR("pods"))); json_next(&it);)
+        if (str_eq(json_str(it.value), pod))
+            return true;
+    return false;
+}
+
+/* One that is on no node yet is not said to be unready. */
+static bool is_ready(const struct seen_child *pod)
+{
+    return pod->health.state == OBJECT_CURRENT &&
+           str_eq(json_str(json_get(pod->health.status, STR("phase"))), STR("Running"));
+}
+
+/* Those that are ready serve requests, whether or not anybody counts them. */
+static int64_t unscraped_pods(const struct kind_observation *seen)
+{
+    int64_t pods = 0;
+
+    for (uint32_t i = 0; i < seen->children->count; i++) {
+        const struct seen_child *child = &seen->children->items[i];
+
+        pods += child->resource == &workload_child_resources[WORKLOAD_PODS] && is_ready(child) &&
+                !is_scraped(seen->measured, child->name);
+    }
+    return pods;
 }
 
 static void measure_rates(struct json measured, struct sla_inputs *inputs)
@@ -153,6 +183,7 @@ static void add_load(const struct model_spec *spec, const struct kind_observatio
     declare_rates(spec, inputs);
     if (json_is(json_get(seen->measured, STR("requestRate")), JSON_NUMBER)) {
         measure_rates(seen->measured, inputs);
+        inputs->unscraped = unscraped_pods(seen);
         if (was_measured && inputs->service_rate_source != SLA_MEASURED)
             keep_service_rate(&last, inputs);
     } else if (was_measured && json_is(seen->measured, JSON_OBJECT)) {

@@ -53,7 +53,8 @@ extern const struct workload_kind llm_model_kind;
 /* What kind_observation.measured is for them: {} = nothing was answered yet; else
  * {"error": "why nothing can be measured"}, or what Prometheus says of the last minutes:
  * {"requestRate": thousandths of a request per second that arrive,
- *  "serviceTime": microseconds that a request takes without its wait; absent = unknown}.
+ *  "serviceTime": microseconds that a request takes without its wait; absent = unknown,
+ *  "pods": names of the pods that are scraped now: the load of others is not in requestRate}.
  * Absent: nobody measures. */
 
 #endif

@@ -15,6 +15,7 @@ struct scaling_inputs {
     struct str min_throughput, request_rate, service_rate;
     struct str request_rate_source, service_rate_source;
     enum condition_status has_sla, metrics_lost;
+    int64_t unscraped;
     int64_t previous, fewer_since_ms, fewer;
 };
 

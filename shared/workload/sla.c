@@ -120,7 +120,12 @@ struct sla_decision sla_decide(const struct sla_inputs *inputs)
         decision.reason = !need.enough     ? SLA_TOO_MANY
                           : need.reachable ? SLA_COMPUTED
                                            : SLA_UNREACHABLE;
-        decision.replicas = stabilized(inputs, need.replicas, &decision);
+        if (inputs->unscraped && need.replicas < inputs->previous) {
+            decision.reason = SLA_PODS_UNSCRAPED;
+            decision.replicas = inputs->previous;
+        } else {
+            decision.replicas = stabilized(inputs, need.replicas, &decision);
+        }
     }
     if (decision.replicas < inputs->min_replicas)
         decision.replicas = inputs->min_replicas;

@@ -55,6 +55,7 @@ struct sla_inputs {
     enum sla_source service_rate_source; /* UNKNOWN: nothing can be computed */
     bool has_sla;
     bool metrics_lost;     /* they were measured before, and are not now */
+    int64_t unscraped;     /* ready pods that a MEASURED load is without */
     int64_t spec_replicas; /* where nothing can be computed */
     int64_t min_replicas;  /* of an autoscaler, then in their place; 0 = none */
     int64_t max_replicas;  /* 0 = SLA_REPLICAS_MAX */
@@ -74,7 +75,8 @@ struct sla_decision {
 };
 
 /* More replicas at once; fewer only after as many were enough for all of `stabilization_ms`, where
- * the load is measured. Never more than the GPU budget and max_replicas allow. */
+ * the load is measured, and that of all ready pods. Never more than the GPU budget and max_replicas
+ * allow. */
 struct sla_decision sla_decide(const struct sla_inputs *inputs);
 
 #endif

@@ -67,8 +67,18 @@ static void end(const struct rendering *r, struct draft *d, enum workload_resour
 
 /* --- the controller of the pods --- */
 
-/* How many an autoscaler wants now, which leaves alone what has none; else how many the author
- * does. */
+/* As it is now; NULL: there is none yet. */
+static const struct child_health *live_controller(const struct rendering *r)
+{
+    for (uint32_t i = 0; i < r->seen->children->count; i++) {
+        const struct seen_child *child = &r->seen->children->items[i];
+
+        if (child->resource == &workload_child_resources[r->workload->controller])
+            return &child->health;
+    }
+    return NULL;
+}
+
 static int64_t within(int64_t number, int64_t low, int64_t high)
 {
     if (number > high)
@@ -76,21 +86,37 @@ static int64_t within(int64_t number, int64_t low, int64_t high)
     return number < low ? low : number;
 }
 
-static int64_t replicas_of(const struct rendering *r)
+/* An autoscaler sets them: it begins with what the author wants, and leaves alone what has none.
+ * What is above its bounds is not left to it: pods would get more GPUs before others go. */
+static bool replicas_are_left_out(const struct rendering *r)
+{
+    const struct child_health *live = live_controller(r);
+
+    return live && live->replicas > 0 && live->replicas <= r->workload->replicas_max;
+}
+
+static void put_replicas(struct draft *d, const struct rendering *r)
 {
     const struct workload *workload = r->workload;
-    int64_t live = workload->replicas;
+    const struct child_health *live = live_controller(r);
+    int64_t replicas = live && live->replicas >= 0 ? live->replicas : workload->replicas;
 
     if (!workload->replicas_max)
-        return workload->replicas;
-    for (uint32_t i = 0; i < r->seen->children->count; i++) {
-        const struct seen_child *child = &r->seen->children->items[i];
+        draft_number(d, "replicas", workload->replicas);
+    else if (!replicas_are_left_out(r))
+        draft_number(d, "replicas",
+                     within(replicas, workload->replicas_min, workload->replicas_max));
+}
 
-        if (child->resource == &workload_child_resources[workload->controller] &&
-            child->health.replicas >= 0)
-            live = child->health.replicas;
-    }
-    return within(live, workload->replicas_min, workload->replicas_max);
+/* As end(), of what has replicas: they would be 1 if nobody owned them. */
+static void end_controller(const struct rendering *r, struct draft *d)
+{
+    const struct child_health *live = live_controller(r);
+
+    end(r, d, r->workload->controller, r->workload->name);
+    if (replicas_are_left_out(r) && !live->replicas_manager.len)
+        r->children->items[r->children->count - 1].handover =
+            str_fmt(r->arena, "{\"spec\":{\"replicas\":%lld}}", (long long)live->replicas);
 }
 
 static void put_match(struct draft *d, const struct rendering *r)
@@ -102,22 +128,22 @@ static void put_match(struct draft *d, const struct rendering *r)
     draft_close(d);
 }
 
-/* Templates of claims are immutable: they keep the size that they were made with. */
-static struct str template_size(const struct rendering *r)
+/* The size and class of the claim template, which is immutable: those that the StatefulSet was made
+ * with, whatever the spec says or leaves out since then. workload_check_volumes denies the rest. */
+static struct child_health claim_template(const struct rendering *r)
 {
-    for (uint32_t i = 0; i < r->seen->children->count; i++) {
-        const struct seen_child *child = &r->seen->children->items[i];
+    const struct child_health *live = live_controller(r);
 
-        if (child->resource == &workload_child_resources[WORKLOAD_STATEFUL_SETS] &&
-            child->health.storage.len)
-            return child->health.storage;
-    }
-    return r->workload->volume_size;
+    if (live && live->storage.len)
+        return *live;
+    return (struct child_health){ .storage = r->workload->volume_size,
+                                  .storage_class = r->workload->storage_class };
 }
 
 static void put_volume_template(struct draft *d, const struct rendering *r)
 {
     const struct workload *workload = r->workload;
+    const struct child_health made = claim_template(r);
 
     draft_key(d, "volumeClaimTemplates");
     json_open_array(&d->w);
@@ -133,11 +159,11 @@ static void put_volume_template(struct draft *d, const struct rendering *r)
     draft_open(d, "spec");
     draft_key(d, "accessModes");
     json_put_raw(&d->w, STR("[\"ReadWriteOnce\"]"));
-    if (workload->storage_class.len)
-        draft_field(d, "storageClassName", workload->storage_class);
+    if (made.storage_class.len)
+        draft_field(d, "storageClassName", made.storage_class);
     draft_open(d, "resources");
     draft_open(d, "requests");
-    draft_field(d, "storage", template_size(r));
+    draft_field(d, "storage", made.storage);
     draft_close(d);
     draft_close(d);
     draft_close(d);
@@ -165,12 +191,12 @@ static void render_deployment(const struct rendering *r)
     struct draft *d = begin(r);
 
     draft_open(d, "spec");
-    draft_number(d, "replicas", replicas_of(r));
+    put_replicas(d, r);
     put_match(d, r);
     put_strategy(d, r->workload);
     draft_pod_template(d, r);
     draft_close(d);
-    end(r, d, WORKLOAD_DEPLOYMENTS, r->workload->name);
+    end_controller(r, d);
 }
 
 /* It is immutable: the last one is there whatever features are on. */
@@ -186,7 +212,7 @@ static void render_stateful_set(const struct rendering *r)
     struct draft *d = begin(r);
 
     draft_open(d, "spec");
-    draft_number(d, "replicas", replicas_of(r));
+    put_replicas(d, r);
     put_match(d, r);
     draft_field(d, "serviceName", last_service(r));
     draft_field(d, "podManagementPolicy", STR("Parallel"));
@@ -199,7 +225,7 @@ static void render_stateful_set(const struct rendering *r)
         draft_close(d);
     }
     draft_close(d);
-    end(r, d, WORKLOAD_STATEFUL_SETS, r->workload->name);
+    end_controller(r, d);
 }
 
 /* A Job's pods and completions are immutable: another image, configuration or number is another

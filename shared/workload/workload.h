@@ -81,8 +81,9 @@ struct workload {
     struct str metrics_port;                   /* "" = no ServiceMonitor */
 };
 
-/* Its objects, for kube_kind.render. While an autoscaler runs, `seen` says how many replicas there
- * are, and these stay. In the arena. */
+/* Its objects, for kube_kind.render. With an autoscaler, replicas are the workload's until `seen`
+ * has what they are set on; then they are left out, and handed over if nobody but Herd owns them.
+ * In the arena. */
 void workload_render(struct arena *arena, const struct workload *workload,
                      const struct kind_observation *seen, struct kube_children *children);
 

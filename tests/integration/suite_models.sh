@@ -160,6 +160,25 @@ YAML
   is "$(field modeldeployment/measured '{.status.scaling.inputs.requestRate} {.status.scaling.inputs.serviceRate} {.status.scaling.replicas}')" "40 16 3"
   eventually field_is statefulset/measured '{.spec.replicas}' 3
 
+  row "a pod that is ready and not scraped keeps the decision; without it fewer are enough"
+  ok k apply -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata:
+  name: measured-1
+  namespace: default
+  labels: {herd.suse.com/modeldeployment: measured, app.kubernetes.io/name: model-deployment, app.kubernetes.io/instance: measured}
+spec: {containers: [{name: model-deployment, image: i}]}
+YAML
+  ok k patch pod measured-1 --subresource=status --type=merge -p '{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}'
+  ok k patch modeldeployment measured --type=merge -p '{"spec":{"sla":{"concurrency":8,"stabilizationWindow":"0s"}}}'
+  eventually scaling_is measured "3 PodsNotScraped"
+  is "$(field modeldeployment/measured '{.status.scaling.inputs.podsNotScraped}')" 1
+  ok k delete pod measured-1 --now
+  eventually scaling_is measured "2 Computed"
+  ok k patch modeldeployment measured --type=merge -p '{"spec":{"sla":{"concurrency":4}}}'
+  eventually scaling_is measured "3 Computed"
+
   row "a Prometheus that is gone keeps the decision, says so, and counts again when it is back"
   end prometheus
   eventually scaling_is measured "3 MetricsLost"

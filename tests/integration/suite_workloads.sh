@@ -119,12 +119,43 @@ k -n abi patch pvc data-abi-production-0 --type=merge -p '{"metadata":{"finalize
 ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"storage":{"size":"50Gi"}}}'
 eventually at_is abiinstance '{.status.conditions[?(@.type=="Accepted")].reason}' Accepted
 
+row "a storage class that is taken out keeps what is there, and what changes beside it reaches the pods"
+ok k apply -f - <<'YAML'
+apiVersion: abi.io/v1
+kind: AbiInstance
+metadata: {name: classy, namespace: default}
+spec: {image: {repository: r.io/abi, tag: v1}, storage: {enabled: true, size: 1Gi, storageClass: fast}}
+YAML
+eventually field_is statefulset/classy '{.spec.volumeClaimTemplates[0].spec.storageClassName}' fast
+ok k patch abiinstance classy --type=merge -p '{"spec":{"image":{"tag":"v2"},"storage":{"storageClass":null}}}'
+eventually field_is statefulset/classy '{.spec.template.spec.containers[0].image} {.spec.volumeClaimTemplates[0].spec.storageClassName}' "r.io/abi:v2 fast"
+
 row "what the autoscaler decides stays, whatever spec.replicas says"
 ok k -n abi scale statefulset abi-production --replicas=7
 ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"replicas":4,"config":{"LOG_LEVEL":"debug"}}}'
 eventually at_is configmap '{.data.LOG_LEVEL}' debug
 eventually at_is abiinstance '{.status.observedGeneration}' "$(at abiinstance '{.metadata.generation}')"
 is "$(at statefulset '{.spec.replicas}')" 7
+
+row "nor does a change of the spec right behind overwrite it, and without autoscaling spec.replicas counts again"
+proxy=$(low_port)
+start proxy kubectl --kubeconfig "$state/kubeconfig" proxy --port="$proxy"
+eventually curl -fsS "http://127.0.0.1:$proxy/version"
+of() { printf 'http://127.0.0.1:%s/apis/%s/namespaces/abi/%s/abi-production%s?fieldManager=autoscaler' "$proxy" "$@"; }
+for replicas in 5 9 6 10 5 9 6 10; do
+  ok curl -fsS -X PATCH -H 'Content-Type: application/merge-patch+json' -d "{\"spec\":{\"replicas\":$replicas}}" "$(of apps/v1 statefulsets /scale)" \
+    --next -fsS -X PATCH -H 'Content-Type: application/merge-patch+json' -d "{\"spec\":{\"config\":{\"LOG_LEVEL\":\"at-$replicas\"}}}" \
+    "$(of abi.io/v1 abiinstances '')"
+  eventually at_is statefulset '{.spec.template.metadata.annotations.herd\.suse\.com/config-digest}' \
+    "$(printf '{"LOG_LEVEL":"at-%s"}' "$replicas" | sha256sum | cut -d' ' -f1)"
+  is "$(at statefulset '{.spec.replicas}')" "$replicas"
+done
+ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"autoscaling":{"enabled":false}}}'
+eventually at_is statefulset '{.spec.replicas}' 4
+ok k -n abi patch abiinstance abi-production --type=merge -p '{"spec":{"autoscaling":{"enabled":true}}}'
+eventually at_is hpa '{.spec.minReplicas}-{.spec.maxReplicas}' 3-10
+is "$(at statefulset '{.spec.replicas}')" 4
+end proxy
 
 row "an instance on GPUs asks for them"
 ok k apply -f examples/workloads/abi-gpu.yaml

@@ -120,6 +120,7 @@ static struct sla_inputs any_inputs(struct rng *rng)
         .service_rate_source = (enum sla_source)between(rng, 0, SLA_SOURCES - 1),
         .has_sla = between(rng, 0, 9) > 0,
         .metrics_lost = measured && !between(rng, 0, 4),
+        .unscraped = measured && between(rng, 0, 1) ? between(rng, 1, 12) : 0,
         .spec_replicas = between(rng, 0, 9),
         .max_replicas = between(rng, 0, 1) ? between(rng, 1, 20) : 0,
         .gpus_per_replica = between(rng, 0, 8),
@@ -157,6 +158,25 @@ static void a_stored_decision_is_decided_again(struct arena *arena, struct rng *
     if (inputs.has_sla && inputs.request_rate_source == SLA_MEASURED && inputs.now_ms - decided.fewer_since_ms < 1000 &&
         decided.fewer_since_ms && !inputs.max_replicas && !inputs.gpu_budget)
         rows_expect_int(seed, decided.replicas, inputs.previous);
+}
+
+/* A load that lacks some pods is less than there is: what was decided is the least, but for what limits it. */
+static void a_partial_load_lowers_nothing(struct arena *arena, struct rng *rng, const char *seed)
+{
+    struct sla_inputs inputs = any_inputs(rng);
+    struct sla_decision decided;
+
+    (void)arena;
+    inputs.has_sla = true;
+    inputs.request_rate_source = inputs.service_rate_source = SLA_MEASURED;
+    inputs.load.service_rate = between(rng, 1, 9000);
+    inputs.max_replicas = inputs.gpu_budget = 0;
+    inputs.unscraped = between(rng, 1, 12);
+    decided = sla_decide(&inputs);
+    if (decided.replicas < inputs.previous)
+        fail_msg("%s: %lld replicas, previously %lld", seed, (long long)decided.replicas, (long long)inputs.previous);
+    if (!inputs.metrics_lost && sla_replicas(&inputs.load).replicas > inputs.previous)
+        rows_expect_int(seed, decided.replicas, sla_replicas(&inputs.load).replicas);
 }
 
 /* --- pods of a StatefulSet, as its controller changes them: any of what it may do next, in any order --- */
@@ -254,6 +274,12 @@ static void decisions_can_be_computed_again(void **state)
     for_each_case(3000, a_stored_decision_is_decided_again);
 }
 
+static void pods_that_are_not_scraped_lower_nothing(void **state)
+{
+    (void)state;
+    for_each_case(3000, a_partial_load_lowers_nothing);
+}
+
 static void the_budget_holds_at_every_step(void **state)
 {
     (void)state;
@@ -265,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replicas_are_those_of_an_exact_solver),
         cmocka_unit_test(decisions_can_be_computed_again),
+        cmocka_unit_test(pods_that_are_not_scraped_lower_nothing),
         cmocka_unit_test(the_budget_holds_at_every_step),
     };
 

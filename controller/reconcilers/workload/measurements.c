@@ -66,7 +66,7 @@ static void ask(void *context)
 {
     struct measurements *measurements = context;
     AUTO(arena_free) struct arena *arena = arena_create(0);
-    struct str path = measurements_path(arena);
+    struct str path = measurements_path(arena, measurements->options.matcher);
     struct http_request request = {
         .method = "GET",
         .url = str_fmt(arena, "%.*s%.*s", STR_ARG(measurements->options.url), STR_ARG(path)),

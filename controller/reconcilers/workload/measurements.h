@@ -16,6 +16,7 @@ struct measurements_options {
     struct log *log;
     struct str url; /* http[s]://host[:port], without a slash at the end */
     struct str ca_pem;
+    struct str matcher; /* of the series of this cluster (measurements_wire.h); "" = all are */
     int64_t interval_ms;
     void (*told)(void *context); /* there is an answer, or there is none any more */
     void *context;

@@ -25,6 +25,7 @@ static void *start_measurements(void *context, uint64_t seed)
         &(struct measurements_options){ .loop = controller->loop,
                                         .log = controller->log,
                                         .url = options->prometheus_url,
+                                        .matcher = options->prometheus_matcher,
                                         .ca_pem = options->prometheus_ca,
                                         .interval_ms = options->prometheus_interval_ms,
                                         .told = on_told,

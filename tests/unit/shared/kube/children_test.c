@@ -40,7 +40,7 @@ static void a_body_names_the_owner(void **state)
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
         AUTO(arena_free) struct arena *arena = arena_create(0);
         struct kube_child child = { bodies[i].resource, str_of(bodies[i].namespace_), STR("c"),
-                                    str_of(bodies[i].object), false, false };
+                                    str_of(bodies[i].object), false, false, STR("") };
         struct str body = STR("");
         struct error err = { .code = ERROR_NONE };
         int got = kube_child_body(arena, &owner, STR("x.io/w"), &child, &body, &err);
@@ -98,7 +98,7 @@ static void a_digest_is_of_what_people_change(void **state)
         struct strbuf out = strbuf_new(arena, 256);
         struct kept_child child;
 
-        kube_child_keep(test_json(arena, str_of(kept[i].object)), &owner.resource, STR("x.io/w"), &out);
+        kube_child_keep(test_json(arena, str_of(kept[i].object)), &owner.resource, STR("x.io/w"), STR("us"), &out);
         child = kube_child_kept(strbuf_str(&out));
         if (i == 0)
             first = child.digest;
@@ -136,7 +136,7 @@ static void what_is_kept_says_how_a_child_fares(void **state)
         struct child_health health;
         struct kept_child child;
 
-        kube_child_keep(test_json(arena, str_of(healths[i].object)), &owner.resource, STR("x.io/w"), &out);
+        kube_child_keep(test_json(arena, str_of(healths[i].object)), &owner.resource, STR("x.io/w"), STR("us"), &out);
         child = kube_child_kept(strbuf_str(&out));
         health = kube_child_health(arena, &child);
         rows_expect_str(healths[i].row, child.owner_name, str_of(healths[i].owner));
@@ -144,6 +144,34 @@ static void what_is_kept_says_how_a_child_fares(void **state)
         rows_expect_str(healths[i].row, health.message, str_of(healths[i].message));
         rows_expect_str(healths[i].row, health.cause, str_of(healths[i].cause));
         rows_expect(healths[i].row, json_equal(health.status, test_json(arena, str_of(healths[i].status))), "status");
+    }
+}
+
+#define MANAGER(name, operation, rest, fields) "{\"manager\":\"" name "\",\"operation\":\"" operation "\"" rest ",\"fieldsV1\":" fields "}"
+#define REPLICAS "{\"f:spec\":{\"f:replicas\":{}}}"
+static const struct {
+    const char *row, *managers, *want;
+} managers[] = {
+    { "nobody applied it", "", "" },
+    { "we do", MANAGER("us", "Apply", "", REPLICAS), "" },
+    { "others own other fields", MANAGER("us", "Apply", "", REPLICAS) "," MANAGER("kubectl", "Update", "", "{\"f:spec\":{\"f:paused\":{}}}"), "" },
+    { "an autoscaler took it over", MANAGER("us", "Apply", "", "{\"f:spec\":{\"f:template\":{}}}") ","
+      MANAGER("kube-controller-manager", "Update", ",\"subresource\":\"scale\"", REPLICAS), "kube-controller-manager" },
+    { "somebody owns it beside us", MANAGER("a", "Apply", "", REPLICAS) "," MANAGER("us", "Apply", "", REPLICAS), "a" },
+};
+
+static void who_else_owns_the_replicas_is_kept(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(managers) / sizeof(managers[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct strbuf out = strbuf_new(arena, 256);
+        struct kept_child child;
+
+        kube_child_keep(test_json(arena, str_fmt(arena, "{\"metadata\":{\"managedFields\":[%s]}}", managers[i].managers)), &owner.resource,
+                        STR("x.io/w"), STR("us"), &out);
+        child = kube_child_kept(strbuf_str(&out));
+        rows_expect_str(managers[i].row, kube_child_health(arena, &child).replicas_manager, str_of(managers[i].want));
     }
 }
 
@@ -195,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_label_fits_every_name),
         cmocka_unit_test(a_digest_is_of_what_people_change),
         cmocka_unit_test(what_is_kept_says_how_a_child_fares),
+        cmocka_unit_test(who_else_owns_the_replicas_is_kept),
         cmocka_unit_test(a_condition_says_what_failed_first),
     };
 

@@ -57,7 +57,7 @@ static void on_done(void *context, const struct child_results *results)
 }
 
 /* An API server that has ConfigMaps as `list` says and no Monitors; read whole. `watch`: the status of its watches, silent. */
-static void set_up_watched(struct fixture *f, const char *list, uint32_t requests_max, int watch)
+static void set_up_watched(struct fixture *f, const char *list, uint32_t requests_max, int watch, bool force)
 {
     *f = (struct fixture){ .arena = arena_create(0), .loop = loop_create(), .api = scripted_api_create() };
     scripted_api_say(f->api, "GET", "/configmaps?", 200, list);
@@ -70,6 +70,7 @@ static void set_up_watched(struct fixture *f, const char *list, uint32_t request
                                                               .resource_count = 2,
                                                               .label = STR("x.io/w"),
                                                               .field_manager = STR("tester"),
+                                                              .force = force,
                                                               .requests_max = requests_max,
                                                               .changed = on_changed,
                                                               .synced = on_synced,
@@ -79,7 +80,7 @@ static void set_up_watched(struct fixture *f, const char *list, uint32_t request
 
 static void set_up(struct fixture *f, const char *list, uint32_t requests_max)
 {
-    set_up_watched(f, list, requests_max, 200);
+    set_up_watched(f, list, requests_max, 200, false);
 }
 
 static void tear_down(struct fixture *f)
@@ -186,6 +187,50 @@ static void of_a_partial_child_only_its_fields_are_applied(void **state)
     tear_down(&f);
 }
 
+/* One of ours, of which data.a is to be another manager's. */
+static void hand_over(struct fixture *f, const char *value)
+{
+    struct kube_children desired = kube_children_new(f->arena, 1);
+
+    kube_children_push(&desired, (struct kube_child){ .resource = &kinds[0], .name = STR("c"),
+                                                      .object = str_fmt(f->arena, "{\"data\":{\"b\":\"%s\"}}", value),
+                                                      .handover = STR("{\"data\":{\"a\":\"1\"}}") });
+    f->done = false;
+    children_apply(f->children, &owner, &desired, on_done, f);
+    loopback_run_until(f->loop, &f->done);
+}
+
+static void a_field_is_handed_over_before_it_is_left_out(void **state)
+{
+    struct fixture f;
+    struct str sent;
+
+    (void)state;
+    set_up_watched(&f, LIST("{" META("c", "3", "u-1") "}"), 0, 200, true);
+    scripted_api_say(f.api, "PATCH", "fieldManager=tester-handover", 500, STATUS("InternalError", "500"));
+    scripted_api_say(f.api, "PATCH", "fieldManager=tester-handover", 200, "{" META("c", "11", "u-1") ",\"data\":{\"a\":\"1\"}}");
+    scripted_api_say(f.api, "PATCH", "fieldManager=tester-handover", 409, STATUS("Conflict", "409"));
+    scripted_api_say(f.api, "PATCH", "fieldManager=tester&", 200, "{" META("c", "12", "u-1") ",\"data\":{\"a\":\"1\",\"b\":\"1\"}}");
+    scripted_api_say(f.api, "PATCH", "fieldManager=tester&", 200, "{" META("c", "13", "u-1") ",\"data\":{\"a\":\"2\",\"b\":\"2\"}}");
+
+    hand_over(&f, "1");
+    expect(&f, "while nobody else owns it, it is not left out", 0, "c", CHILD_FAILED);
+    rows_expect_int("no apply", scripted_api_count(f.api, "PATCH", "fieldManager=tester&"), 0);
+    hand_over(&f, "1");
+    expect(&f, "handed over", 0, "c", CHILD_APPLIED);
+    rows_expect_int("then it is applied without it", scripted_api_count(f.api, "PATCH", "fieldManager=tester&"), 1);
+    sent = scripted_api_last(f.api, f.arena, "PATCH", "fieldManager=tester-handover");
+    rows_expect("without force", str_find(sent, STR("force"), 0) < 0, sent.at);
+    rows_expect("these fields", str_find(sent, STR("\"data\":{\"a\":\"1\"}"), 0) >= 0, sent.at);
+    rows_expect("and no others", str_find(sent, STR("ownerReferences"), 0) < 0, sent.at);
+    hand_over(&f, "1");
+    rows_expect_int("what is as it was left is left", scripted_api_count(f.api, "PATCH", "fieldManager=tester"), 3);
+    hand_over(&f, "2");
+    expect(&f, "a conflict: somebody else was faster, and owns it", 0, "c", CHILD_APPLIED);
+    rows_expect_int("so it is left out", scripted_api_count(f.api, "PATCH", "fieldManager=tester&"), 2);
+    tear_down(&f);
+}
+
 static void apply_behind(struct fixture *f, const char *needed)
 {
     struct kube_children desired = kube_children_new(f->arena, 2);
@@ -264,7 +309,7 @@ static void only_our_own_are_pruned(void **state)
 /* The watch shows the child long after the answer to its apply, and nobody wants it any more. `uid`: whose it is by then. */
 static void arrives_late(struct fixture *f, const char *version, const char *uid)
 {
-    set_up_watched(f, LIST(""), 0, 500);
+    set_up_watched(f, LIST(""), 0, 500, false);
     scripted_api_say(f->api, "GET", "/configmaps/c", 404, STATUS("NotFound", "404"));
     scripted_api_say(f->api, "PATCH", "/configmaps/c", 201, "{" META("c", "11", "u-1") ",\"data\":{}}");
     scripted_api_say(f->api, "DELETE", "/configmaps/c", 200, "{}");
@@ -314,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_new_child_is_looked_for_and_applied_and_then_left_alone),
         cmocka_unit_test(what_is_not_ours_or_cannot_be_has_an_outcome_of_its_own),
         cmocka_unit_test(of_a_partial_child_only_its_fields_are_applied),
+        cmocka_unit_test(a_field_is_handed_over_before_it_is_left_out),
         cmocka_unit_test(what_needs_another_one_waits_for_it),
         cmocka_unit_test(a_missing_kind_costs_no_request),
         cmocka_unit_test(only_our_own_are_pruned),

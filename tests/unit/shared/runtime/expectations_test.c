@@ -41,17 +41,19 @@ static void what_is_expected(void **state)
 
 static const struct {
     const char *row;
+    const char *before;  /* a version that it brings first; NULL = none */
     const char *version; /* that the watch brings; "" = the object is gone */
     bool put_off;
     enum observation want;
     bool expected; /* afterwards */
 } observations[] = {
-    { "a version from before our write is no news", "11", false, OBSERVED_OLDER, true },
-    { "nor if work waits", "11", true, OBSERVED_OLDER, true },
-    { "our write needs no second look", "12", false, OBSERVED_OURS, false },
-    { "but if work was put off for it", "12", true, OBSERVED_NEWS, false },
-    { "somebody wrote after us", "13", false, OBSERVED_NEWS, false },
-    { "somebody deleted it", "", false, OBSERVED_NEWS, false },
+    { "a version from before our write is no news", NULL, "11", false, OBSERVED_OLDER, true },
+    { "nor if work waits", NULL, "11", true, OBSERVED_OLDER, true },
+    { "our write needs no second look", NULL, "12", false, OBSERVED_OURS, false },
+    { "but if work was put off for it", NULL, "12", true, OBSERVED_NEWS, false },
+    { "or if it holds somebody else's, of which nobody knew", "11", "12", false, OBSERVED_NEWS, false },
+    { "somebody wrote after us", NULL, "13", false, OBSERVED_NEWS, false },
+    { "somebody deleted it", NULL, "", false, OBSERVED_NEWS, false },
 };
 
 static void what_the_watch_brings(void **state)
@@ -63,6 +65,8 @@ static void what_the_watch_brings(void **state)
         expectations_set(e, STR("n/a"), STR("12"), NULL, STR("new"), NOW);
         if (observations[i].put_off)
             expectations_put_off(e, STR("n/a"), NOW);
+        if (observations[i].before)
+            expectations_observe(e, STR("n/a"), str_of(observations[i].before));
         rows_expect_int(observations[i].row, expectations_observe(e, STR("n/a"), str_of(observations[i].version)),
                         observations[i].want);
         rows_expect_int(observations[i].row, expectations_kept(e, STR("n/a"), NOW).len > 0,

@@ -108,6 +108,73 @@ static void replicas_follow_from_the_sla(void **state)
     }
 }
 
+/* --- pods that Prometheus does not scrape --- */
+
+#define BEFORE_OF_6 BEFORE("6", "Computed", MEASURED)
+#define PARTLY(rate, pods) "{\"requestRate\":" rate ",\"serviceTime\":500000,\"pods\":[" pods "]}"
+static const struct {
+    const char *row, *spec, *status, *measured;
+    const char *pods; /* of the pod with that ordinal: r = ready, '-' = not ready, p = pending, of which no readiness is said */
+    int replicas;
+    const char *reason;
+    int unscraped; /* as stored; 0 = absent */
+} scrapes[] = {
+    { "all that are ready are scraped", SLA, BEFORE_OF_6, PARTLY("10000", "\"m-0\",\"m-1\""), "rr", 6, "Computed", 0 },
+    { "fewer for a whole load, after a while", SLA, BEFORE_OF_6, PARTLY("3333", "\"m-0\",\"m-1\""), "rr", 6, "Stabilizing", 0 },
+    { "two of six: the decision stays", SLA, BEFORE_OF_6, PARTLY("3333", "\"m-0\",\"m-1\""), "rrrrrr", 6, "PodsNotScraped", 4 },
+    { "however long fewer seem enough", SLA,
+      BEFORE("6", "Stabilizing", "\"fewerSince\":\"2025-10-09T07:00:00Z\",\"fewer\":3," MEASURED),
+      PARTLY("3333", "\"m-0\",\"m-1\""), "rrrrrr", 6, "PodsNotScraped", 4 },
+    { "a part of the load that needs more counts", SLA, BEFORE("3", "Computed", MEASURED), PARTLY("10000", "\"m-0\",\"m-1\""), "rrr", 6,
+      "Computed", 1 },
+    { "pods that are not ready serve nothing", SLA, BEFORE_OF_6, PARTLY("3333", "\"m-0\",\"m-1\""), "rr--pp", 6, "Stabilizing", 0 },
+    { "names count, not numbers", SLA, BEFORE_OF_6, PARTLY("3333", "\"m-4\",\"m-5\""), "rr", 6, "PodsNotScraped", 2 },
+    { "another sla is not decided with fewer, either", "\"sla\":{\"minThroughput\":1,\"serviceRate\":2,\"stabilizationWindow\":\"0s\"}",
+      "{\"scaling\":{\"replicas\":6,\"reason\":\"Computed\",\"observedGeneration\":0," MEASURED, PARTLY("1000", "\"m-0\""), "rrrrrr", 6,
+      "PodsNotScraped", 5 },
+    { "nor when the rest of the load is lost, too", "\"sla\":{\"minThroughput\":1,\"serviceRate\":2,\"stabilizationWindow\":\"0s\"}",
+      "{\"scaling\":{\"replicas\":6,\"reason\":\"PodsNotScraped\",\"observedGeneration\":0,\"inputs\":{\"requestRate\":\"1\",\"requestRateSource\":"
+      "\"Measured\",\"serviceRate\":\"2\",\"serviceRateSource\":\"Measured\",\"concurrency\":1,\"podsNotScraped\":5,\"sla\":true}}}",
+      "{\"error\":\"x\"}", "rrrrrr", 6, "PodsNotScraped", 5 },
+    { "without measurements what is declared counts", SLA, "", "", "rrrrrr", 6, "Computed", 0 },
+};
+
+static void a_load_without_some_pods_lowers_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(scrapes) / sizeof(scrapes[0]); i++) {
+        AUTO(arena_free) struct arena *arena = arena_create(0);
+        struct seen_children children = seen_children_new(arena, 8);
+        struct kube_conditions conditions = kube_conditions_new(arena, 4);
+        struct json object = object_of(arena, scrapes[i].spec, scrapes[i].status);
+        struct kind_observation seen = { .object = object, .children = &children, .now_ms = NOW };
+        struct strbuf out = strbuf_new(arena, 1024);
+        struct json_writer w = json_writer(&out);
+        struct json scaling;
+        int64_t replicas = -1, unscraped = 0;
+
+        if (*scrapes[i].measured)
+            seen.measured = test_json(arena, str_of(scrapes[i].measured));
+        for (int pod = 0; scrapes[i].pods[pod]; pod++)
+            seen_children_push(&children,
+                               (struct seen_child){ .resource = &workload_child_resources[WORKLOAD_PODS],
+                                                    .name = str_fmt(arena, "m-%d", pod),
+                                                    .health = { .state = scrapes[i].pods[pod] == '-' ? OBJECT_IN_PROGRESS : OBJECT_CURRENT,
+                                                                .status = test_json(arena, scrapes[i].pods[pod] == 'p'
+                                                                                               ? STR("{\"phase\":\"Pending\"}")
+                                                                                               : STR("{\"phase\":\"Running\"}")) } });
+        json_open_object(&w);
+        workload_kind_summarize(&model_deployment_kind.kind, arena, &seen, &w, &conditions);
+        json_close_object(&w);
+        scaling = json_get(test_json(arena, strbuf_str(&out)), STR("scaling"));
+        json_int64(json_get(scaling, STR("replicas")), &replicas);
+        json_int64(json_walk(scaling, "inputs", "podsNotScraped", NULL), &unscraped);
+        rows_expect_int(scrapes[i].row, replicas, scrapes[i].replicas);
+        rows_expect_str(scrapes[i].row, json_str(json_get(scaling, STR("reason"))), str_of(scrapes[i].reason));
+        rows_expect_int(scrapes[i].row, unscraped, scrapes[i].unscraped);
+    }
+}
+
 /* --- the pods on their way to another number of GPUs --- */
 
 static const struct {
@@ -234,6 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replicas_follow_from_the_sla),
+        cmocka_unit_test(a_load_without_some_pods_lowers_nothing),
         cmocka_unit_test(no_step_exceeds_the_budget),
         cmocka_unit_test(what_cannot_be_is_a_finding),
         cmocka_unit_test(an_llm_model_is_named_after_its_model),
