@@ -195,6 +195,9 @@ ok k delete configmap lent
 eventually field_is deployment/lent '{.spec.template.spec.containers[0].image}' ours
 is "$(field configmap/lent '{.data.ours}')" 1
 ok k delete application.cloudnative.elide.dev lent
+gone() { ! out=$(k get "$@" 2>&1) && says NotFound; }
+eventually gone deployment lent
+eventually gone configmap lent
 
 row "an Event tells a conflict once and its end, another an object that is not valid, another each phase"
 eventually told taken Warning ChildConflict "0 of 1 objects applied; Deployment taken: an object of that name exists already"

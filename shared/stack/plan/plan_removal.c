@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_removal.c: what must happen before anything is removed.
  *
- * Successors. A release that is to go has one on its cluster if the Stack has the same chart there
- * under another name or namespace, or a new chart that takes its place: those that are to go and
- * those that are new are paired in order. A pair is written into the stamp of the new one
- * (STAMP_REPLACES), so that it outlives the installation. Whoever has a successor goes once that is
- * deployed.
+ * Successors. A release that is to go has one on its cluster if the Stack has the same chart
+ * there under another name or namespace, or a new chart that takes its place: those that are to
+ * go and those that are new are paired in order. A pair is written into the stamp of the new one
+ * (STAMP_REPLACES), so that it outlives the installation. Whoever has a successor goes once that
+ * is deployed.
  *
- * Delay. A cluster that left the targets although the spec did not change waits for removalDelay.
- * So does a release that an override skips by labels: nobody can tell whether these changed.
+ * Delay. A cluster that left the targets although the spec did not change waits for
+ * removalDelay. So does a release that an override skips by labels: nobody can tell whether
+ * these changed.
  *
- * Confirmation. If more of the Stack's releases are to go than maxRemovals, they wait until the annotation STACK_CONFIRM_REMOVAL has the token. It is a hash of what
- * goes: each release of a target cluster, and each cluster that is left with all that it has. To
- * stay the same while that is being removed, it is made of a sum of hashes, to which what has gone
- * is added on (status.removal.accounted): a cluster in the very status that holds it no more, so
- * that it counts once. And to be another one the next time, it is made of the time when something
- * was to be removed first. */
+ * Confirmation. If more of the Stack's releases are to go than maxRemovals, they wait until the
+ * annotation STACK_CONFIRM_REMOVAL has the token. It is a hash of what goes: each release of a
+ * target cluster, and each cluster that is left with all that it has. To stay the same while
+ * that is being removed, it is made of a sum of hashes, to which what has gone is added on
+ * (status.removal.accounted): a cluster in the very status that holds it no more, so that it
+ * counts once. And to be another one the next time, it is made of the time when something was to
+ * be removed first. */
 #include "stack/plan/plan_parts.h"
 
 #include "base/duration.h"
@@ -82,8 +84,9 @@ static bool is_new(const struct planner *p, const struct slot *s)
            (!plan_owns(p, s) || (!plan_has_stamp(s->app) && !s->app->marked_digest.len));
 }
 
-/* A chart of the Stack that is wanted there under another name or namespace: nothing is lost when its
- * former release goes. Another chart in its place is another thing, and only gives the order. */
+/* A chart of the Stack that is wanted there under another name or namespace: nothing is lost
+ * when its former release goes. Another chart in its place is another thing, and only gives the
+ * order. */
 static bool is_moved(const struct planner *p, const struct slot *s)
 {
     const struct cluster_part *c = &p->clusters[s->cluster];
@@ -249,9 +252,9 @@ static uint64_t hash_of_release(const struct planner *p, const struct slot *s)
         p, str_fmt(p->arena, "%.*s\n%.*s", STR_ARG(s->now.cluster_id), STR_ARG(release_key(p, s))));
 }
 
-/* What there is on a cluster that cannot be looked at is taken to be all that the Stack has now. What
- * takes the place of another release counts once that is gone: else each one that came would make
- * those that go a smaller share. */
+/* What there is on a cluster that cannot be looked at is taken to be all that the Stack has now.
+ * What takes the place of another release counts once that is gone: else each one that came
+ * would make those that go a smaller share. */
 static uint32_t count_there(const struct planner *p, const struct cluster_part *c)
 {
     uint32_t has = 0;
