@@ -222,7 +222,6 @@ is "$(field "$app" '{.status.observedGeneration}')" 1
 
 row "one that runs once is a Job, and Succeeded when that is complete"
 ok k patch "$app" --type=merge -p '{"spec":{"strategy":"RunOnce","replicas":1}}'
-gone() { ! out=$(k get "$@" 2>&1) && says NotFound; }
 eventually gone deployment my-app
 job() { k get jobs -l cloudnative.elide.dev/application=my-app -o 'jsonpath={.items[*].metadata.name}'; }
 eventually job
