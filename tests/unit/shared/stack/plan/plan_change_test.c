@@ -143,6 +143,11 @@ static void changes_that_went_wrong_once(void **state)
           "\"rollout\":{\"maxFailures\":0,\"maxConcurrentClusters\":1}" NEW_DB("a\",\"b"),
           "cluster a; cluster b; app db@a deployed 1; app db@b deployed 1; plan; change; plan;"
           "app db@a deployed 2 broken no; plan", "" },
+        { "also one that is looked at after the one that waits", "db",
+          "\"rollout\":{\"maxFailures\":0,\"maxConcurrentClusters\":1}", "db",
+          "\"rollout\":{\"maxFailures\":0,\"maxConcurrentClusters\":1}" NEW_DB("a\",\"b"),
+          "cluster a; cluster b; app db@a deployed 1; app db@b deployed 1; plan; cluster a disconnected;"
+          "change; plan; app db@b deployed 2 broken no; cluster a read; plan", "" },
         { "but not one that failed before the change", "db",
           "\"rollout\":{\"maxFailures\":0}", "db", "\"rollout\":{\"maxFailures\":0}" NEW_DB("a\",\"b"),
           "cluster a; cluster b; app db@a deployed 1 broken no; app db@b deployed 1; plan; change; plan",
