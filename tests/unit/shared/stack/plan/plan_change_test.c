@@ -248,6 +248,86 @@ static void a_restart_keeps_the_time_of_the_next_retry(void **state)
     rows_expect_int("it stands", scene_state(&s, "db@a")->retry_ms, at);
 }
 
+#define OWN_VALUES                                                                                 \
+    "\"charts\":[{\"name\":\"db\",\"repo\":\"https://charts.example.com\",\"version\":\"1.2.3\","               \
+    "\"values\":{\"configMapRefs\":[{\"name\":\"of-${cluster.id}\"}]}}],"
+
+/* The ConfigMap of one cluster alone. */
+static void set_values(struct scene *s, uint32_t cluster, enum reference_state state, const char *text)
+{
+    s->observed.references.items[cluster].state = state;
+    s->observed.references.items[cluster].text = str_of(text);
+}
+
+static struct scene a_scene_of_own_values(struct arena *arena, const char *members)
+{
+    struct scene s = a_scene(arena, NULL, members);
+
+    s.observed.references = observed_references_new(arena, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        observed_references_push(&s.observed.references, (struct observed_reference){
+            .name = i ? STR("of-b") : STR("of-a"), .key = STR("values.yaml") });
+        set_values(&s, i, REFERENCE_READ, "{\"n\":1}");
+    }
+    return s;
+}
+
+/* A change is what the releases are to be, also where only values of single clusters say so. */
+static void values_of_single_clusters_make_a_change(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scene_of_own_values(arena, OWN_VALUES PAUSED_FIRST);
+
+    (void)state;
+    scene_play(&s, "cluster a; cluster b; app db@a deployed 1; app db@b deployed 1; plan; +2h; plan");
+    set_values(&s, 0, REFERENCE_READ, "{\"n\":2}");
+    set_values(&s, 1, REFERENCE_READ, "{\"n\":2}");
+    scene_play(&s, "plan");
+    rows_expect_str("the first wave gets it", scene_actions(&s), STR("upgrade:db@a"));
+    scene_play(&s, "app db@a deployed 2; plan; +59m; plan");
+    rows_expect_str("and pauses", scene_actions(&s), STR(""));
+    scene_play(&s, "+2m; plan");
+    rows_expect_str("before the next one", scene_actions(&s), STR("upgrade:db@b"));
+}
+
+static void an_approval_is_of_the_values_of_its_clusters(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scene_of_own_values(arena, OWN_VALUES APPROVED_FIRST);
+
+    (void)state;
+    scene_play(&s, "cluster a; cluster b; plan; approve w; plan; app db@a deployed 1; plan; app db@b deployed 1;"
+                   "plan");
+    set_values(&s, 0, REFERENCE_READ, "{\"n\":2}");
+    scene_play(&s, "plan");
+    rows_expect_str("of others it is none", scene_actions(&s), STR(""));
+    scene_play(&s, "approve w; plan");
+    rows_expect_str("of these it is", scene_actions(&s), STR("upgrade:db@a"));
+    scene_play(&s, "app db@a deployed 2; plan");
+    set_values(&s, 1, REFERENCE_READ, "{\"n\":3}");
+    scene_play(&s, "plan");
+    rows_expect_str("another wave's values concern it not", scene_actions(&s), STR("upgrade:db@b"));
+}
+
+static void what_is_not_known_is_not_unchanged(void **state)
+{
+    AUTO(arena_free) struct arena *arena = arena_create(0);
+    struct scene s = a_scene_of_own_values(
+        arena, OWN_VALUES "\"rollout\":{\"waves\":[{\"name\":\"w\",\"approval\":\"Manual\",\"selector\":"
+                          "{\"matchExpressions\":[{\"key\":\"id\",\"operator\":\"Exists\"}]}}]}");
+
+    (void)state;
+    scene_play(&s, "cluster a; cluster b; plan; approve w; plan; app db@a deployed 1; app db@b deployed 1; plan");
+    set_values(&s, 0, REFERENCE_READ, "{\"n\":2}");
+    set_values(&s, 1, REFERENCE_NOT_SYNCED, "");
+    scene_play(&s, "plan");
+    rows_expect_str("the former approval counts for nothing", scene_actions(&s), STR(""));
+    rows_expect_str("the reason", scene_state(&s, "db@a")->reason, REASON(WAITING_FOR_APPROVAL));
+    set_values(&s, 1, REFERENCE_READ, "{\"n\":1}");
+    scene_play(&s, "plan; approve w; plan");
+    rows_expect_str("and a new one does", scene_actions(&s), STR("upgrade:db@a"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +335,9 @@ int main(void)
         cmocka_unit_test(corrections_of_other_clocks_and_hands_hold_nothing_up),
         cmocka_unit_test(a_spec_that_nobody_looked_at_is_not_observed),
         cmocka_unit_test(a_restart_keeps_the_time_of_the_next_retry),
+        cmocka_unit_test(values_of_single_clusters_make_a_change),
+        cmocka_unit_test(an_approval_is_of_the_values_of_its_clusters),
+        cmocka_unit_test(what_is_not_known_is_not_unchanged),
     };
 
     return cmocka_run_group_tests_name("unit/shared/stack/plan/plan_change", tests, NULL, NULL);
