@@ -52,6 +52,7 @@ struct str plan_charts_hash(struct arena *arena, const struct stack *stack)
 /* The digests of some clusters, each once: their sum does not depend on an order. */
 struct content {
     struct set digests;
+    const struct cluster_part *last; /* that was added */
     uint64_t sum;
     bool unknown;
 };
@@ -79,6 +80,16 @@ static bool is_unknown(const struct slot *s)
                            str_eq(s->values_reason, REASON(VALUES_UNREADABLE)));
 }
 
+/* Most clusters run the very same as the one before. */
+static bool is_added(const struct planner *p, const struct content *content, uint32_t i,
+                     const struct slot *s)
+{
+    const struct cluster_part *last = content->last;
+
+    return last && i < last->slots.count &&
+           p->slots.items[last->slots.items[i]].desired == s->desired;
+}
+
 static void add_cluster(const struct planner *p, const struct cluster_part *c, struct content *wave,
                         struct content *all)
 {
@@ -87,6 +98,8 @@ static void add_cluster(const struct planner *p, const struct cluster_part *c, s
 
         if (s->chart == NONE)
             continue;
+        if (s->desired && is_added(p, wave, i, s))
+            continue;
         if (s->desired) {
             add_digest(wave, s->desired->digest);
             add_digest(all, s->desired->digest);
@@ -94,6 +107,7 @@ static void add_cluster(const struct planner *p, const struct cluster_part *c, s
             wave->unknown = all->unknown = true;
         }
     }
+    wave->last = c;
 }
 
 struct str plan_wave_name(const struct planner *p, uint32_t wave)

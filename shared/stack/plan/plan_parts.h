@@ -118,6 +118,7 @@ struct rollout_progress {
     int64_t places, failed;     /* clusters that have a place; that count as failed */
     int64_t waiting_since_ms;   /* as in the status */
     struct enumeration names;   /* of those that have a place */
+    struct str full;            /* why a cluster gets no place; "" = not said yet */
     struct str unavailable;     /* which of them cannot be reached; "" = none */
 };
 

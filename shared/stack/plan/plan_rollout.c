@@ -403,6 +403,7 @@ static void give_place(struct planner *p, struct cluster_part *c)
 {
     c->standing.has_place = true;
     p->progress.places++;
+    p->progress.full = STR("");
     enumeration_add(&p->progress.names, c->observed->id);
 }
 
@@ -497,18 +498,28 @@ static void find_turn(struct planner *p, struct cluster_part *c)
 
 /* Places */
 
+/* Why the others wait, as long as no more clusters get a place. */
+static struct str full_message(struct planner *p)
+{
+    struct rollout_progress *progress = &p->progress;
+
+    if (!progress->full.len)
+        progress->full =
+            str_fmt(p->arena, "waiting for %.*s: spec.rollout.maxConcurrentClusters is %lld%s%.*s",
+                    STR_ARG(enumeration_text(&progress->names)),
+                    (long long)p->stack->spec.rollout.max_concurrent_clusters,
+                    progress->unavailable.len ? "; " : "", STR_ARG(progress->unavailable));
+    return progress->full;
+}
+
 bool plan_has_place(struct planner *p, const struct cluster_part *c, struct str *ret_message)
 {
     const struct rollout_progress *progress = &p->progress;
-    struct enumeration names = progress->names;
     int64_t most = p->stack->spec.rollout.max_concurrent_clusters;
 
     if (p->deleting || most <= 0 || c->standing.has_place || progress->places < most)
         return true;
-    *ret_message =
-        str_fmt(p->arena, "waiting for %.*s: spec.rollout.maxConcurrentClusters is %lld%s%.*s",
-                STR_ARG(enumeration_text(&names)), (long long)most,
-                progress->unavailable.len ? "; " : "", STR_ARG(progress->unavailable));
+    *ret_message = full_message(p);
     report_trouble(p, progress->unavailable);
     return false;
 }
