@@ -96,8 +96,8 @@ static void workloads_are_part_of_ready(void **state)
 static void waves_wait_for_workloads(void **state)
 {
     static const struct health_row rows[] = {
-        { "what was deployed just now has ten seconds", "db", WAVES("0s", ""), NULL,
-          "cluster a; cluster b; plan; " BAD_A "plan; +9s; plan", "", "db@a=Deploying/WorkloadsStarting db@b=Waiting/WaitingForWave",
+        { "what was deployed just now has five seconds", "db", WAVES("0s", ""), NULL,
+          "cluster a; cluster b; plan; " BAD_A "plan; +4s; plan", "", "db@a=Deploying/WorkloadsStarting db@b=Waiting/WaitingForWave",
           "False WorkloadsStarting", "Deployment web" },
         { "unless it will never be ready by itself", "db", WAVES("0s", ""), NULL,
           "cluster a; cluster b; plan; app db@a deployed 1 broken no; plan", "", "db@a=Failed/WorkloadsNotReady db@b=Waiting/WaitingForWave",
