@@ -29,7 +29,6 @@
  * too. Clusters that the Stack leaves have their turn, too, and no wave waits for them. */
 #include "stack/plan/plan_parts.h"
 
-#include "base/duration.h"
 #include "base/set.h"
 #include "stack/model/share.h"
 #include "stack/plan/rollout.h"
